@@ -76,8 +76,10 @@ struct tm_batch_counts {
 };
 
 /* Find the runs below options->inputs (tm_manifest_scan), and report on stderr what was skipped.
+ * in:     known  an earlier manifest of them, or where one would be; NULL = none
  * owns:   the caller; tm_manifest_free, also after a failure */
-tm_status tm_batch_find(struct tm_run *run, const struct tm_options *options, struct tm_manifest *manifest);
+tm_status tm_batch_find(struct tm_run *run, const struct tm_options *options, const char *known,
+                        struct tm_manifest *manifest);
 
 /* Before any work: options that do not fit a batch (--redact, a trace as a format), the folder.
  * errors: TM_ERR_USAGE, TM_ERR_OUTPUT */

@@ -90,6 +90,17 @@ static int add_ends(struct hashing *h, int fd, uint64_t bytes)
     return problem;
 }
 
+bool tm_file_version(const char *path, char version[TM_VERSION_BYTES])
+{
+    struct stat info;
+
+    if (stat(path, &info) != 0 || !S_ISREG(info.st_mode))
+        return false;
+    (void)snprintf(version, TM_VERSION_BYTES, "%" PRIu64 "-%" PRId64 "-%" PRId64 "%09ld", (uint64_t)info.st_size,
+                   tm_file_time_ns(&info), (int64_t)info.st_ctim.tv_sec, info.st_ctim.tv_nsec);
+    return true;
+}
+
 tm_status tm_file_fingerprint(struct tm_run *run, const char *path, uint64_t *bytes, int64_t *mtime_ns,
                               char fingerprint[TM_FINGERPRINT_BYTES])
 {
@@ -294,6 +305,7 @@ static void copy_file(const struct scanning *s, const struct tm_found_file *from
         .host = tm_manifest_copy(m, from->host, host_bytes),
         .bytes = from->bytes,
         .mtime_ns = from->mtime_ns,
+        .version = "",
         .id = make_id(m, from->host, host_bytes, XXH3_64bits(from->host, host_bytes), false),
     };
 }
@@ -500,23 +512,74 @@ static void drop_doubles(struct tm_manifest *m)
 
 /* --- fingerprints --- */
 
-/* A file that cannot be read has none: processing it will fail, with the reason, and the others continue.  Members of
- * an archive have that of the archive. */
-static void take_fingerprint(struct tm_manifest *m, const struct tm_batch_run *batch_run, struct tm_batch_file *file,
-                             const struct tm_batch_file *before)
+/* The same file in an earlier manifest, if it has the same version there.  Both lists are in the same order, so a file
+ * is where the one before it ended.
+ * in: *at  where to look first; out: behind it */
+static const struct tm_batch_file *find_known(const struct tm_batch_run *known, const struct tm_batch_file *file,
+                                              size_t *at)
 {
-    struct tm_run *run = m->run;
+    for (size_t i = 0; known && i < known->files; i++) {
+        const size_t k = (*at + i) % known->files;
+        const struct tm_batch_file *const other = &known->file[k];
+
+        if (strcmp(other->id, file->id) != 0)
+            continue;
+        *at = k + 1;
+        return strcmp(other->path, file->path) == 0 && !other->member == !file->member &&
+                       (!file->member || strcmp(other->member, file->member) == 0) &&
+                       strcmp(other->version, file->version) == 0 && other->fingerprint[0]
+                   ? other
+                   : NULL;
+    }
+    return NULL;
+}
+
+static void take_version(struct tm_manifest *m, struct tm_batch_file *file, const char *path)
+{
+    char version[TM_VERSION_BYTES];
+
+    file->version = "";
+    if (!tm_file_version(path, version))
+        return;
+    file->version = tm_manifest_copy(m, version, strlen(version));
+    if (!file->version)
+        file->version = "";
+}
+
+struct fingerprinting {
+    struct tm_manifest *manifest;
+    struct tm_known_runs *known_runs;
+    const struct tm_batch_run *batch_run, *known; /* known: the same in an earlier manifest; NULL = it is new */
+    const struct tm_batch_file *before;           /* the file before, of this root */
+    size_t at;                                    /* in the files of `known` */
+};
+
+/* A file that cannot be read has none: processing it will fail, with the reason, and the others continue.  Members of
+ * an archive have that of the archive.  The version is taken first: what changes after it is found by the next scan. */
+static void take_fingerprint(struct fingerprinting *f, struct tm_batch_file *file)
+{
+    struct tm_manifest *const m = f->manifest;
+    const struct tm_batch_file *const before = f->before, *known;
     char path[PATH_MAX + TM_FOUND_NAME_BYTES];
     uint64_t bytes;
     int64_t mtime_ns;
 
     if (before && before->member && file->member && strcmp(before->path, file->path) == 0) {
+        file->version = before->version;
         memcpy(file->fingerprint, before->fingerprint, sizeof(file->fingerprint));
         return;
     }
-    (void)snprintf(path, sizeof(path), "%s/%s", batch_run->root, file->path);
-    if (tm_file_fingerprint(run, path, &bytes, &mtime_ns, file->fingerprint)) {
-        run->error = (struct tm_error){ .status = TM_OK };
+    (void)snprintf(path, sizeof(path), "%s/%s", f->batch_run->root, file->path);
+    take_version(m, file, path);
+    known = find_known(f->known, file, &f->at);
+    if (known) {
+        memcpy(file->fingerprint, known->fingerprint, sizeof(file->fingerprint));
+        file->bytes = known->bytes;
+        file->mtime_ns = known->mtime_ns;
+        return;
+    }
+    if (tm_file_fingerprint(m->run, path, &bytes, &mtime_ns, file->fingerprint)) {
+        m->run->error = (struct tm_error){ .status = TM_OK };
         file->fingerprint[0] = '\0';
         m->unreadable++;
         return;
@@ -527,25 +590,30 @@ static void take_fingerprint(struct tm_manifest *m, const struct tm_batch_run *b
     }
 }
 
-static void take_fingerprints(struct tm_manifest *m)
+static void take_fingerprints(struct tm_manifest *m, const char *known)
 {
+    struct fingerprinting f = { .manifest = m, .known_runs = known ? tm_known_open(m->run, known) : NULL };
+
     tm_progress_phase(&m->run->progress, "inspecting traces", m->bytes);
-    for (size_t i = 0; i < m->count; i++) {
+    for (size_t i = 0; i < m->count && !tm_failed(m->run); i++) {
         struct tm_batch_run *batch_run = &m->runs[i];
         const struct tm_batch_run *last = i > 0 ? &m->runs[i - 1] : NULL;
-        const struct tm_batch_file *before =
-            last && last->root == batch_run->root ? &last->file[last->files - 1] : NULL;
 
+        f.batch_run = batch_run;
+        f.known = tm_known_find(f.known_runs, batch_run->root, batch_run->path);
+        f.before = last && last->root == batch_run->root ? &last->file[last->files - 1] : NULL;
+        f.at = 0;
         tm_progress_add(&m->run->progress, batch_run->bytes);
         m->bytes -= batch_run->bytes;
         batch_run->bytes = 0;
         for (size_t k = 0; k < batch_run->files; k++) {
-            take_fingerprint(m, batch_run, &batch_run->file[k], before);
-            before = &batch_run->file[k];
-            batch_run->bytes += before->bytes;
+            take_fingerprint(&f, &batch_run->file[k]);
+            f.before = &batch_run->file[k];
+            batch_run->bytes += f.before->bytes;
         }
         m->bytes += batch_run->bytes;
     }
+    tm_known_close(f.known_runs);
 }
 
 /* --- all of it --- */
@@ -565,7 +633,7 @@ static void scan_roots(struct tm_manifest *m, const char **roots, size_t count, 
 }
 
 tm_status tm_manifest_scan(struct tm_manifest *manifest, struct tm_run *run, char *const *roots, size_t count,
-                           const struct tm_options *options, tm_discover_one *discover)
+                           const struct tm_options *options, tm_discover_one *discover, const char *known)
 {
     const char **absolute;
 
@@ -584,7 +652,7 @@ tm_status tm_manifest_scan(struct tm_manifest *manifest, struct tm_run *run, cha
     qsort(manifest->runs, manifest->count, sizeof(*manifest->runs), by_root_and_path);
     drop_doubles(manifest);
     if (!tm_manifest_check_ids(manifest))
-        take_fingerprints(manifest);
+        take_fingerprints(manifest, known);
     return run->error.status;
 }
 
@@ -610,9 +678,10 @@ static void check_strict(const struct tm_manifest *manifest)
     tm_hint(&run->error, "without --strict, the others are processed, and those fail one by one");
 }
 
-tm_status tm_batch_find(struct tm_run *run, const struct tm_options *options, struct tm_manifest *manifest)
+tm_status tm_batch_find(struct tm_run *run, const struct tm_options *options, const char *known,
+                        struct tm_manifest *manifest)
 {
-    tm_manifest_scan(manifest, run, options->inputs, options->input_count, options, tm_find_operand);
+    tm_manifest_scan(manifest, run, options->inputs, options->input_count, options, tm_find_operand, known);
     tm_progress_end(&run->progress);
     if (!tm_failed(run))
         check_strict(manifest);
@@ -720,7 +789,7 @@ static tm_status run_batch_scan(struct tm_run *run, const struct tm_options *opt
         return tm_fail_system(&run->error, TM_ERR_OUTPUT, -1, ENAMETOOLONG, "cannot write '%s'", options->output);
     if (options->output && !tm_find_place(run, path, &place))
         tm_guard_output(run, path, "the manifest");
-    if (!tm_failed(run) && !tm_batch_find(run, options, &manifest))
+    if (!tm_failed(run) && !tm_batch_find(run, options, options->output ? path : NULL, &manifest))
         write_manifest(&manifest, options, path, &place);
     tm_manifest_free(&manifest);
     return run->error.status;

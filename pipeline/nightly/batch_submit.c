@@ -836,6 +836,7 @@ static tm_status run_batch_submit(struct tm_run *run, const struct tm_options *o
 {
     struct tm_submission submission = { .options = options };
     struct tm_manifest all = { .run = NULL };
+    char known[TM_OUT_PATH_BYTES];
     tm_status st = check(run, options);
 
     if (!st)
@@ -847,7 +848,10 @@ static tm_status run_batch_submit(struct tm_run *run, const struct tm_options *o
     if (!st)
         st = tm_run_keys_check(run, options);
     if (!st)
-        st = options->manifest ? tm_manifest_read(&all, run, options->manifest) : tm_batch_find(run, options, &all);
+        st = tm_out_path(run, submission.out, TM_MANIFEST_FILE, known);
+    if (!st)
+        st = options->manifest ? tm_manifest_read(&all, run, options->manifest)
+                               : tm_batch_find(run, options, known, &all);
     if (!st)
         st = tm_make_folder(run, submission.out);
     if (!st)

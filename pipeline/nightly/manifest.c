@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A manifest from a file that anybody may have written: line by line, each a document that is freed after it was read.
- * What it names stays below its roots, and ids are names of folders.  And which of its items a share works on. */
+ * What it names stays below its roots, and ids are names of folders. */
 #include "pipeline/nightly/manifest.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -15,7 +16,6 @@
 #include "pipeline/doc/doc.h"
 #include "pipeline/files.h"
 #include "pipeline/run.h"
-#include "pipeline/store/sorter.h"
 #include "pipeline/strings.h"
 
 enum { TM_BATCH_PATH_MOST = TM_FOUND_NAME_BYTES - 1, TM_BATCH_NAME_MOST = TM_FOUND_NAME_BYTES - 1 };
@@ -162,18 +162,23 @@ tm_status tm_manifest_add(struct tm_manifest *manifest, const struct tm_batch_ru
     return TM_OK;
 }
 
+static void free_chunks(struct tm_run *run, struct tm_manifest_chunk **chunks)
+{
+    while (*chunks) {
+        struct tm_manifest_chunk *chunk = *chunks;
+
+        *chunks = chunk->next;
+        tm_give(&run->budget, TM_ACCOUNT_MODEL, chunk, chunk->bytes);
+    }
+}
+
 void tm_manifest_free(struct tm_manifest *manifest)
 {
     struct tm_run *run = manifest->run;
 
     if (!run)
         return;
-    while (manifest->chunks) {
-        struct tm_manifest_chunk *chunk = manifest->chunks;
-
-        manifest->chunks = chunk->next;
-        tm_give(&run->budget, TM_ACCOUNT_MODEL, chunk, chunk->bytes);
-    }
+    free_chunks(run, &manifest->chunks);
     tm_give(&run->budget, TM_ACCOUNT_MODEL, manifest->runs, manifest->capacity * sizeof(*manifest->runs));
     tm_budget_end_dedication(&run->budget);
     *manifest = (struct tm_manifest){ .run = NULL };
@@ -381,6 +386,7 @@ static tm_status read_file(struct reading *r, const struct tm_value *from, struc
         .path = read_bytes(r, from, "path"),
         .host = read_text(r, from, "host", TM_HOST_MOST + 16),
         .id = read_text(r, from, "id", TM_RUN_ID_BYTES - 1),
+        .version = tm_has(tm_get(from, "version")) ? read_text(r, from, "version", TM_VERSION_BYTES - 1) : "",
         .bytes = (uint64_t)tm_int(tm_get(from, "bytes")),
         .mtime_ns = tm_int(tm_get(from, "mtime_ns")),
     };
@@ -388,6 +394,8 @@ static tm_status read_file(struct reading *r, const struct tm_value *from, struc
         return refuse_value(r, "the path of a trace is missing, or not below its root");
     if (!to->host || !to->id || !tm_is_run_id(to->id))
         return refuse_value(r, "a trace has no host, or an id that cannot be used");
+    if (!to->version)
+        return refuse_value(r, "the version of a trace cannot be used");
     if (tm_has(tm_get(from, "member"))) {
         to->member = read_bytes(r, from, "member");
         to->position = (uint64_t)tm_int(tm_get(from, "position"));
@@ -554,20 +562,114 @@ static void read_lines(struct reading *r)
         tm_manifest_check_ids(m);
 }
 
+static void open_reading(struct reading *r)
+{
+    r->capacity = BUFFER_FIRST;
+    r->fd = tm_open_to_read(r->path, 0);
+    if (r->fd < 0)
+        (void)tm_fail_system(&r->run->error, TM_ERR_INPUT, -1, errno, "cannot open '%s'", r->path);
+    else
+        r->buffer = tm_take(&r->run->budget, TM_ACCOUNT_INPUT, r->capacity, &r->run->error);
+}
+
+static void close_reading(const struct reading *r)
+{
+    tm_give(&r->run->budget, TM_ACCOUNT_INPUT, r->buffer, r->buffer ? r->capacity : 0);
+    if (r->fd >= 0)
+        (void)close(r->fd);
+}
+
 tm_status tm_manifest_read(struct tm_manifest *manifest, struct tm_run *run, const char *path)
 {
-    struct reading r = { .manifest = manifest, .run = run, .path = path, .capacity = BUFFER_FIRST };
+    struct reading r = { .manifest = manifest, .run = run, .path = path };
 
     tm_manifest_begin(manifest, run);
-    r.fd = tm_open_to_read(path, 0);
-    if (r.fd < 0)
-        return tm_fail_system(&run->error, TM_ERR_INPUT, -1, errno, "cannot open '%s'", path);
-    r.buffer = tm_take(&run->budget, TM_ACCOUNT_INPUT, r.capacity, &run->error);
+    open_reading(&r);
     if (r.buffer)
         read_lines(&r);
-    tm_give(&run->budget, TM_ACCOUNT_INPUT, r.buffer, r.buffer ? r.capacity : 0);
-    (void)close(r.fd);
+    close_reading(&r);
     return run->error.status;
+}
+
+/* --- run by run --- */
+
+struct tm_known_runs {
+    struct reading reading;
+    struct tm_manifest manifest;     /* of the header, then with the current run alone */
+    struct tm_manifest_chunk *roots; /* what the header took */
+    bool is_at_end;                  /* or cannot be read any further */
+};
+
+static void drop_run(struct tm_known_runs *known)
+{
+    struct tm_manifest *const m = &known->manifest;
+
+    free_chunks(m->run, &m->chunks);
+    m->count = m->files = m->bytes = m->chunk_left = 0;
+}
+
+/* What makes the manifest unusable is no error of the scan: it then knows no more files. */
+static void next_known(struct tm_known_runs *known)
+{
+    struct reading *const r = &known->reading;
+    const struct tm_error before = r->run->error;
+    const char *text;
+    size_t length = 0;
+
+    drop_run(known);
+    text = next_line(r, &length);
+    if (text)
+        read_line(r, text, length);
+    known->is_at_end = !text || tm_failed(r->run);
+    r->run->error = before;
+}
+
+struct tm_known_runs *tm_known_open(struct tm_run *run, const char *path)
+{
+    const struct tm_error before = run->error;
+    struct tm_known_runs *const known = tm_take(&run->budget, TM_ACCOUNT_MODEL, sizeof(*known), &run->error);
+
+    if (known) {
+        known->manifest = (struct tm_manifest){ .run = run };
+        known->reading = (struct reading){ .manifest = &known->manifest, .run = run, .path = path };
+        open_reading(&known->reading);
+        next_known(known);
+        known->is_at_end |= !known->manifest.roots;
+        known->roots = known->manifest.chunks;
+        known->manifest.chunks = NULL;
+        known->manifest.chunk_left = 0;
+    }
+    run->error = before;
+    return known;
+}
+
+const struct tm_batch_run *tm_known_find(struct tm_known_runs *known, const char *root, const char *path)
+{
+    while (known && !known->is_at_end) {
+        const struct tm_batch_run *const at = known->manifest.count ? known->manifest.runs : NULL;
+        int order = at ? strcmp(at->root, root) : -1;
+
+        if (at && order == 0)
+            order = strcmp(at->path, path);
+        if (order >= 0)
+            return order == 0 ? at : NULL;
+        next_known(known);
+    }
+    return NULL;
+}
+
+void tm_known_close(struct tm_known_runs *known)
+{
+    if (!known)
+        return;
+    struct tm_run *const run = known->manifest.run;
+
+    drop_run(known);
+    free_chunks(run, &known->roots);
+    tm_give(&run->budget, TM_ACCOUNT_MODEL, known->manifest.runs,
+            known->manifest.capacity * sizeof(*known->manifest.runs));
+    close_reading(&known->reading);
+    tm_give(&run->budget, TM_ACCOUNT_MODEL, known, sizeof(*known));
 }
 
 /* A manifest as JSON Lines (schemas/BATCH.md): each line is a separate document, so only one run is in memory twice,
@@ -588,6 +690,26 @@ static void add_bytes(struct tm_value *to, const char *key, const char *text)
     tm_add_string(to, hex_key, hex);
 }
 
+/* Where a file is, for engines that take lines one by one: a URI of RFC 3986.  A root that is one is kept. */
+static void add_uri(struct tm_value *to, const char *root, const char *path)
+{
+    static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/!$&'()*+,;=:@";
+    const bool is_uri = root[0] != '/';
+    static char uri[3 * (TM_FOUND_NAME_BYTES + PATH_MAX) + 16]; /* too much for a small stack */
+    const char *const parts[] = { is_uri ? "" : root, path };
+    int used = snprintf(uri, sizeof(uri), "%s", is_uri ? root : "file://");
+
+    for (size_t i = 0; i < 2; i++) {
+        if (i && uri[used - 1] != '/')
+            uri[used++] = '/';
+        for (const char *at = parts[i]; *at && (size_t)used + 4 < sizeof(uri); at++)
+            used += snprintf(uri + used, sizeof(uri) - (size_t)used, strchr(plain, *at) ? "%c" : "%%%02X",
+                             (unsigned)(unsigned char)*at);
+    }
+    uri[used] = '\0';
+    tm_add_string(to, "uri", uri);
+}
+
 static void add_keys(struct tm_value *to, const struct tm_batch_keys *keys)
 {
     tm_add_known(to, "job", keys->job, NULL);
@@ -604,9 +726,10 @@ static void add_keys(struct tm_value *to, const struct tm_batch_keys *keys)
         tm_add_null(to, "step", NULL);
 }
 
-static void add_file(struct tm_value *to, const struct tm_batch_file *file)
+static void add_file(struct tm_value *to, const char *root, const struct tm_batch_file *file)
 {
     add_bytes(to, "path", file->path);
+    add_uri(to, root, file->path);
     if (file->member) {
         add_bytes(to, "member", file->member);
         tm_add_uint(to, "position", file->position);
@@ -615,6 +738,8 @@ static void add_file(struct tm_value *to, const struct tm_batch_file *file)
     tm_add_string(to, "id", file->id);
     tm_add_uint(to, "bytes", file->bytes);
     tm_add_int(to, "mtime_ns", file->mtime_ns);
+    if (file->version[0])
+        tm_add_string(to, "version", file->version);
     tm_add_string(to, "fingerprint", file->fingerprint);
 }
 
@@ -632,7 +757,7 @@ static void add_run(struct tm_value *to, const struct tm_manifest *m, const stru
     add_keys(tm_add_object(to, "keys"), &batch_run->keys);
     files = tm_add_array(to, "files");
     for (size_t i = 0; i < batch_run->files; i++)
-        add_file(tm_add_object(files, NULL), &batch_run->file[i]);
+        add_file(tm_add_object(files, NULL), batch_run->root, &batch_run->file[i]);
 }
 
 static void add_header(struct tm_value *to, const struct tm_manifest *m)
@@ -687,222 +812,4 @@ tm_status tm_manifest_save(const struct tm_manifest *manifest, const char *folde
     }
     tm_atomic_abort(&file);
     return manifest->run->error.status;
-}
-
-/* --- shares: which items a part of a batch works on ---
- *
- * Items of work, shared out.  By size, the largest first, each to the share that has the least so far, which a heap
- * finds: no share is more than a third larger than it could be, and it takes n log n. */
-
-/* What an item costs besides its bytes, and what a byte costs, in quarters of one of plain XSpace: by measurement
- * (docs/batch.md, "Shares"). */
-enum { START_BYTES = 12 << 20, QUARTERS_PLAIN = 4, QUARTERS_COMPRESSED = 16, QUARTERS_JSON = 1 };
-
-static uint64_t weigh(const struct tm_batch_file *file)
-{
-    const char *text = file->member ? file->member : file->path;
-    const struct tm_path_part name = { text, strlen(text) };
-    const uint64_t most = UINT64_MAX >> 24; /* so that sums of all items fit */
-    uint64_t quarters = QUARTERS_PLAIN;
-
-    if (tm_part_has_ending(name, ".gz") || tm_part_has_ending(name, ".zst"))
-        quarters = QUARTERS_COMPRESSED;
-    else if (tm_part_has_ending(name, ".json"))
-        quarters = QUARTERS_JSON;
-    return file->bytes / 4 > most / QUARTERS_COMPRESSED ? most : file->bytes * quarters / 4 + START_BYTES;
-}
-
-static int heaviest_first(const void *a, const void *b)
-{
-    const struct tm_batch_item *const one = a, *const other = b;
-    int order;
-
-    if (one->weight != other->weight)
-        return one->weight > other->weight ? -1 : 1;
-    order = strcmp(one->run->id, other->run->id);
-    return order ? order : strcmp(one->file->id, other->file->id);
-}
-
-/* A share that fills: the lightest of a heap is first, of equals the one of the lowest number. */
-struct share {
-    uint64_t weight;
-    uint32_t number;
-};
-
-static int lightest_last(const void *a, const void *b)
-{
-    const struct share *const one = a, *const other = b;
-
-    if (one->weight != other->weight)
-        return one->weight < other->weight ? 1 : -1;
-    return (one->number < other->number) - (one->number > other->number);
-}
-
-/* Keep the items of one share, in their order.  out: how many */
-static size_t keep_share(struct tm_batch_item *items, size_t count, struct share *heap, uint32_t shard, uint32_t shards)
-{
-    size_t kept = 0;
-
-    for (uint32_t i = 0; i < shards; i++)
-        heap[i] = (struct share){ .number = i }; /* all alike, by number: a heap */
-    for (size_t i = 0; i < count; i++) {
-        struct share first = heap[0];
-
-        if (first.number == shard)
-            items[kept++] = items[i];
-        first.weight += items[i].weight;
-        tm_heap_replace(heap, shards, sizeof(*heap), &first, lightest_last);
-    }
-    return kept;
-}
-
-static size_t list_items(const struct tm_manifest *m, tm_want_item *wanted, void *of, struct tm_batch_item *items)
-{
-    size_t count = 0;
-
-    for (size_t i = 0; i < m->count; i++) {
-        for (size_t k = 0; k < m->runs[i].files; k++) {
-            const struct tm_batch_item item = { .run = &m->runs[i],
-                                                .file = &m->runs[i].file[k],
-                                                .weight = weigh(&m->runs[i].file[k]) };
-
-            if (!wanted || wanted(of, &item))
-                items[count++] = item;
-        }
-    }
-    return count;
-}
-
-tm_status tm_batch_items(const struct tm_manifest *manifest, uint32_t shard, uint32_t shards, tm_want_item *wanted,
-                         void *of, struct tm_batch_item **items, size_t *count)
-{
-    struct tm_run *run = manifest->run;
-    const size_t row = sizeof(**items), heap_bytes = shards * sizeof(struct share);
-    struct tm_batch_item *all = tm_take(&run->budget, TM_ACCOUNT_MODEL, manifest->files * row, &run->error);
-    struct share *heap = all ? tm_take(&run->budget, TM_ACCOUNT_MODEL, heap_bytes, &run->error) : NULL;
-    size_t kept;
-
-    *items = NULL;
-    *count = 0;
-    if (!heap) {
-        tm_give(&run->budget, TM_ACCOUNT_MODEL, all, manifest->files * row);
-        return run->error.status;
-    }
-    kept = list_items(manifest, wanted, of, all);
-    qsort(all, kept, row, heaviest_first);
-    kept = keep_share(all, kept, heap, shard, shards);
-    tm_give(&run->budget, TM_ACCOUNT_MODEL, heap, heap_bytes);
-    *items = tm_retake(&run->budget, TM_ACCOUNT_MODEL, all, manifest->files * row, kept * row, &run->error);
-    if (!*items) {
-        tm_give(&run->budget, TM_ACCOUNT_MODEL, all, manifest->files * row);
-        return run->error.status;
-    }
-    *count = kept;
-    return TM_OK;
-}
-
-void tm_batch_items_free(struct tm_run *run, struct tm_batch_item *items, size_t count)
-{
-    tm_give(&run->budget, TM_ACCOUNT_MODEL, items, count * sizeof(*items));
-}
-
-/* --- which share --- */
-
-enum { SHARDS_MOST = 100000 }; /* in the syntax of --shard */
-
-/* A number in a variable.  out: false if it is not set */
-static bool read_task_variable(const char *name, uint64_t *number, struct tm_error *error, tm_status *st)
-{
-    const char *const text = getenv(name);
-    const char *at = text;
-
-    if (!text || !text[0])
-        return false;
-    if (!tm_take_digits(&at, number) || *at)
-        *st = tm_fail(error, TM_ERR_USAGE, -1, "cannot use '%s' for %s: it is not a number", text, name);
-    return *st == TM_OK;
-}
-
-static tm_status refuse_number(struct tm_run *run, const char *name, uint64_t number, uint64_t first, uint64_t count)
-{
-    (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot use %s=%llu: there are %llu shares, numbered from %llu", name,
-                  (unsigned long long)number, (unsigned long long)count, (unsigned long long)first);
-    tm_hint(&run->error, "give the number of tasks, as in '--shard auto/%llu'",
-            (unsigned long long)(number >= first ? number - first + 1 : count));
-    return TM_ERR_USAGE;
-}
-
-static tm_status refuse_count(struct tm_run *run, const char *name)
-{
-    (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "%s gives the index of this share, but not the number of shares",
-                  name);
-    tm_hint(&run->error, "give the number of shares, as in '--shard auto/16'; '--shard 0/1' processes everything");
-    return TM_ERR_USAGE;
-}
-
-/* in: number  as the variable says it; first  what it counts from */
-static tm_status set_shard(struct tm_run *run, const char *name, uint64_t number, uint64_t first, uint64_t count,
-                           struct tm_shard *shard)
-{
-    if (number < first || number - first >= count)
-        return refuse_number(run, name, number, first, count);
-    *shard = (struct tm_shard){ .index = (uint32_t)(number - first), .count = (uint32_t)count, .is_index_told = true };
-    return TM_OK;
-}
-
-/* A Slurm array provides the count and the index, if its numbers have no gaps. */
-static tm_status choose_by_slurm(struct tm_run *run, uint64_t id, uint32_t told, struct tm_shard *shard)
-{
-    uint64_t first = 0, last = 0, count = 0;
-    tm_status st = TM_OK;
-    const bool is_whole = read_task_variable("SLURM_ARRAY_TASK_MIN", &first, &run->error, &st) &&
-                          read_task_variable("SLURM_ARRAY_TASK_MAX", &last, &run->error, &st) &&
-                          read_task_variable("SLURM_ARRAY_TASK_COUNT", &count, &run->error, &st) && last >= first &&
-                          count >= 1 && count <= SHARDS_MOST && last - first == count - 1;
-
-    if (st != TM_OK)
-        return st;
-    if (told > 0) /* a part of the array may run: --array=3,7 */
-        return set_shard(run, "SLURM_ARRAY_TASK_ID", id, 0, told, shard);
-    if (!is_whole)
-        return refuse_count(run, "SLURM_ARRAY_TASK_ID");
-    return set_shard(run, "SLURM_ARRAY_TASK_ID", id, first, count, shard);
-}
-
-tm_status tm_shard_choose(struct tm_run *run, struct tm_shard told, struct tm_shard *shard)
-{
-    static const struct {
-        const char *name;
-        uint64_t first;
-        bool is_always; /* set only where each process is to work a share, so that one without a count is a mistake */
-    } variables[] = { { "JOB_COMPLETION_INDEX", 0, true }, { "PARALLEL_SEQ", 1, false } };
-    tm_status st = TM_OK;
-    uint64_t number;
-
-    *shard = told;
-    if (told.is_index_told)
-        return TM_OK;
-    if (read_task_variable("SLURM_ARRAY_TASK_ID", &number, &run->error, &st))
-        return choose_by_slurm(run, number, told.count, shard);
-    for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]) && st == TM_OK; i++) {
-        const char *name = variables[i].name;
-
-        if (!read_task_variable(name, &number, &run->error, &st) || (told.count == 0 && !variables[i].is_always))
-            continue;
-        if (told.count == 0)
-            return refuse_count(run, name);
-        return set_shard(run, name, number, variables[i].first, told.count, shard);
-    }
-    if (st != TM_OK)
-        return st;
-    if (told.count > 1) {
-        (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "the index of this share (of %u) is unknown", told.count);
-        tm_hint(&run->error,
-                "give it, as in '--shard 0/%u', or start the program from Slurm, Kubernetes or GNU "
-                "parallel",
-                told.count);
-        return TM_ERR_USAGE;
-    }
-    *shard = (struct tm_shard){ .index = 0, .count = 1, .is_index_told = true };
-    return TM_OK;
 }

@@ -72,6 +72,9 @@ struct tm_batch_file {
     const char *host;
     uint64_t bytes;
     int64_t mtime_ns;
+    /* Changes whenever the content does, and costs no read: of a file its size and its times of modification and of
+     * change ("4096-1795204800000000000-1795204800000000000"), of an object its generation or ETag; "" = not known. */
+    const char *version;
     char fingerprint[TM_FINGERPRINT_BYTES]; /* pipeline/nightly/manifest.h; "" = it could not be read */
     const char *id;                         /* of the item below its run: [A-Za-z0-9._-], unique in the run */
 };
@@ -111,14 +114,29 @@ struct tm_manifest {
 /* Find the runs below roots, and fill a manifest.
  * in:     roots     folders, archives, files: options->inputs
  *         discover  finds the runs of one of them
+ *         known     an earlier manifest: files that have the same version in it are not read again.  NULL, or a file
+ *         that does not exist or cannot be used: all are read
  * owns:   the caller; tm_manifest_free, also after a failure.  Until then the ledger is dedicated to the account
  *         `model`: a process that works on an item starts its own ledger
  * errors: TM_ERR_INPUT  a root does not exist, or no profile is below it; TM_ERR_LIMIT beyond TM_MANIFEST_FILES_MOST,
  *         or if memory runs out */
 tm_status tm_manifest_scan(struct tm_manifest *manifest, struct tm_run *run, char *const *roots, size_t count,
-                           const struct tm_options *options, tm_discover_one *discover);
+                           const struct tm_options *options, tm_discover_one *discover, const char *known);
 /* The same from a file that tm_manifest_write wrote: untrusted.  errors: TM_ERR_INPUT with the line */
 tm_status tm_manifest_read(struct tm_manifest *manifest, struct tm_run *run, const char *path);
+
+/* A manifest that is read run by run, in its order: of a million runs, one is in memory. */
+struct tm_known_runs;
+
+/* owns:   the caller; tm_known_close
+ * errors: none: NULL if there is no such manifest, or memory is short */
+struct tm_known_runs *tm_known_open(struct tm_run *run, const char *path) TM_MUST_USE;
+/* The run with that root and path; calls are in the order of the manifest.
+ * owns:   the result lives until the next call
+ * errors: none: NULL if it has no such run, or cannot be read any further */
+const struct tm_batch_run *tm_known_find(struct tm_known_runs *known, const char *root, const char *path);
+void tm_known_close(struct tm_known_runs *known); /* tolerates NULL */
+
 /* The same bytes for the same runs.  errors: TM_ERR_LIMIT; the caller checks the stream (ferror) */
 tm_status tm_manifest_write(const struct tm_manifest *manifest, FILE *to);
 
@@ -158,8 +176,7 @@ void tm_batch_items_free(struct tm_run *run, struct tm_batch_item *items, size_t
  * instead */
 tm_status tm_shard_choose(struct tm_run *run, struct tm_shard told, struct tm_shard *shard);
 
-/* Shared code of scanning and reading a manifest: storage of its rows and strings, and their limits.  Private to
- * pipeline/nightly/manifest.c. */
+/* Shared code of scanning and reading a manifest: storage of its rows and strings, and their limits. */
 
 void tm_manifest_begin(struct tm_manifest *manifest, struct tm_run *run);
 
@@ -189,6 +206,10 @@ bool tm_path_is_below(const char *path);
  * modification time, and its first and last 64 KiB.  Reading all of a terabyte to find that nothing is to be done would
  * cost as much as doing it. */
 
+enum { TM_VERSION_BYTES = 256 };
+
+/* The version of a file (struct tm_batch_file).  out: false: it does not exist, or is no file */
+bool tm_file_version(const char *path, char version[TM_VERSION_BYTES]);
 /* errors: TM_ERR_INPUT  it does not exist, or cannot be read */
 tm_status tm_file_fingerprint(struct tm_run *run, const char *path, uint64_t *bytes, int64_t *mtime_ns,
                               char fingerprint[TM_FINGERPRINT_BYTES]);

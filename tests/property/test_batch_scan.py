@@ -10,6 +10,7 @@ import random
 import subprocess
 import sys
 import tarfile
+import urllib.parse
 import zipfile
 from pathlib import Path
 
@@ -123,6 +124,44 @@ def check_outputs(tap, root, folder, text):
         out.write_text(bad)
         result = run("batch", "run", "--manifest", out, "-o", folder / "out", "--dry-run")
         tap.ok(result.status == 3 and not result.crashed and "line" in result.err, f"a list that is {name} is refused", result)
+
+
+def check_known(tap, folder):
+    """A file whose version is in the manifest that is replaced is not read; any change is found, a restored time too."""
+    root, out = folder / "known root", folder / "known"
+    make_logs(root, 5)
+    out.mkdir()
+    run("batch", "scan", root, "-o", out)
+    path = out / "manifest.jsonl"
+    text = path.read_text()
+    _, runs = read(text)
+    first, last = runs[0]["files"][0], runs[-1]["files"][0]
+    uris = [urllib.parse.unquote(f["uri"]) == f"file://{root}/{f['path']}" for r in runs for f in r["files"]]
+    tap.ok(len(uris) == 23 and all(uris) and "known%20root" in first["uri"] and first["version"].startswith(f"{first['bytes']}-"),
+           "each line has the URI and the version of its files", first)
+    path.write_text(text.replace(first["fingerprint"], "0" * 16))
+    run("batch", "scan", root, "-o", out)
+    tap.ok(path.read_text() == text.replace(first["fingerprint"], "0" * 16), "what is known is not read again")
+    victim = root / last["path"]
+    put(victim, b"z" * last["bytes"])
+    put(root / "new/2026_11_01_03_00_00/z.xplane.pb")
+    run("batch", "scan", root, "-o", out)
+    _, now = read(path.read_text())
+    files = {f["path"]: f["fingerprint"] for r in now for f in r["files"]}
+    tap.ok(files[last["path"]] not in ("", last["fingerprint"]) and files[first["path"]] == "0" * 16 and len(files) == 24,
+           "another content of the same size and time is found, and what is new", files)
+    lines = [json.loads(line) for line in text.splitlines()]
+    for line in lines[1:]:
+        for file in line["files"]:
+            del file["version"], file["uri"]
+    for name, old in (("an older program", "".join(json.dumps(line) + "\n" for line in lines)), ("nobody", "{}\n"),
+                      ("a killed writer", path.read_text()[:-400])):
+        path.write_text(old)
+        result = run("batch", "scan", root, "-o", out)
+        _, again = read(path.read_text())
+        same = [f["fingerprint"] for r in again if r["path"] == runs[1]["path"] for f in r["files"]]
+        tap.ok(result.status == 0 and len(again) == 14 and same == [f["fingerprint"] for f in runs[1]["files"]],
+               f"a manifest of {name} is replaced", result)
 
 
 def check_keys(tap, root):
@@ -291,6 +330,7 @@ def main():
         text = check_runs(tap, root)
         check_same(tap, root, folder, text)
         check_outputs(tap, root, folder, text)
+        check_known(tap, folder)
         check_keys(tap, root)
         check_roots(tap, root, folder)
         check_archives(tap, root, folder)

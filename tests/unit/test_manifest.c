@@ -60,8 +60,8 @@ static void make_manifest(struct tm_manifest *m, struct tm_run *run)
 {
     /* clang-format off */
     static struct tm_batch_file files[] = {
-        { .path = "a\xff/h\n.xplane.pb", .host = "h?", .bytes = 7, .mtime_ns = -3, .fingerprint = "0123456789abcdef", .id = "h" },
-        { .path = "a.tar", .member = "x\xfe/y.trace.json.gz", .position = 5, .host = "y", .bytes = 1 << 20, .id = "y.1" },
+        { .path = "a\xff/h\n.xplane.pb", .host = "h?", .bytes = 7, .mtime_ns = -3, .version = "7-1-2", .fingerprint = "0123456789abcdef", .id = "h" },
+        { .path = "a.tar", .member = "x\xfe/y.trace.json.gz", .position = 5, .host = "y", .bytes = 1 << 20, .version = "", .id = "y.1" },
     };
     /* clang-format on */
     static const char *roots[] = { "/data/\xe9t\xe9", "/home" };
@@ -122,6 +122,7 @@ static void what_was_written_is_read_as_it_was(void **state)
             assert_int_equal(a->file[k].bytes, b->file[k].bytes);
             assert_int_equal(a->file[k].mtime_ns, b->file[k].mtime_ns);
             assert_string_equal(a->file[k].fingerprint, b->file[k].fingerprint);
+            assert_string_equal(a->file[k].version, b->file[k].version);
         }
     }
     assert_ptr_equal(read.runs[0].keys.job, read.runs[1].keys.job); /* stored once */
@@ -169,7 +170,7 @@ static tm_status scan_write_read(struct tm_run *run)
     const struct tm_options options = { .inputs = NULL };
     char *const roots[] = { folder };
     struct tm_manifest made, read = { .run = NULL };
-    tm_status st = tm_manifest_scan(&made, run, roots, 1, &options, discover);
+    tm_status st = tm_manifest_scan(&made, run, roots, 1, &options, discover, NULL);
 
     if (st == TM_OK)
         st = write_manifest(&made, "one");
@@ -203,7 +204,7 @@ static void a_scan_tells_files_and_fingerprints(void **state)
     put_file("h#1.xplane.pb", "abc", 3);
     put_file("h_1.xplane.pb", "abcd", 4);
     assert_int_equal(symlink("/nowhere", in_folder("gone.xplane.pb")), 0);
-    assert_int_equal(tm_manifest_scan(&m, &run, roots, 2, &options, discover), TM_OK);
+    assert_int_equal(tm_manifest_scan(&m, &run, roots, 2, &options, discover, NULL), TM_OK);
     assert_int_equal(m.count, 1);
     assert_int_equal(m.root_count, 1);
     assert_int_equal(m.files, 2);
@@ -247,7 +248,7 @@ static void roots_that_hold_nothing_are_refused(void **state)
 
         (void)snprintf(root, sizeof(root), "%s", cases[i].root);
         test_run_init(&run);
-        assert_int_equal(tm_manifest_scan(&m, &run, roots, 1, &options, discover), cases[i].status);
+        assert_int_equal(tm_manifest_scan(&m, &run, roots, 1, &options, discover, NULL), cases[i].status);
         assert_non_null(strstr(run.error.what, cases[i].what));
         tm_manifest_free(&m);
         assert_ledger_is_even(&run);
