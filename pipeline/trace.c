@@ -18,6 +18,13 @@
 
 const char *const tm_device_kind_name[] = { [TM_DEVICE_GPU] = "gpu", [TM_DEVICE_TPU] = "tpu", [TM_DEVICE_CPU] = "cpu" };
 
+const char *const tm_origin_name[TM_ORIGIN_COUNT] = {
+    [TM_ORIGIN_XSPACE] = "xspace",
+    [TM_ORIGIN_JSON_COPY] = "json copy",
+    [TM_ORIGIN_PYTORCH] = "pytorch",
+    [TM_ORIGIN_OTHER] = "other",
+};
+
 const char *const tm_accelerator_name[TM_ACCELERATOR_COUNT] = {
     [TM_ACCELERATOR_NONE] = "none",   [TM_ACCELERATOR_ASCEND] = "Ascend NPU",
     [TM_ACCELERATOR_MTIA] = "MTIA",   [TM_ACCELERATOR_GAUDI] = "Gaudi HPU",

@@ -53,6 +53,8 @@ enum tm_origin {
     TM_ORIGIN_COUNT
 };
 
+extern const char *const tm_origin_name[TM_ORIGIN_COUNT]; /* "xspace", "json copy", "pytorch", "other" */
+
 /* What is on a track beside spans and instants that nest. */
 enum tm_track_sort {
     TM_TRACK_THREAD,   /* a line: a thread, a stream */

@@ -277,7 +277,7 @@ static void plan_trace(struct comparison *c, struct tm_doc *doc)
     }
     c->compared = tm_compared_trace_plan(c->run, input);
     if (c->compared)
-        tm_compared_trace_describe(c->compared, TRACE, tm_doc_root(doc));
+        tm_compared_trace_describe(c->compared, c->place.name, tm_doc_root(doc));
 }
 
 /* in: folder  of the documents */

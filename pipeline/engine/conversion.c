@@ -410,10 +410,12 @@ tm_status tm_trace_output_open(struct tm_trace_output *out, const struct tm_conv
     if (choice->is_overview) {
         options.args = TM_ARGS_NONE;
         options.kernels = false;
+        options.content = "overview";
     }
     if (choice->alignment) {
         options.epoch_ns = 0; /* times are those of no clock */
         options.kernels = false;
+        options.content = "comparison";
     }
     if (choice->side && choice->side->number)
         options.fact_count = 0; /* of the run before */

@@ -118,11 +118,11 @@ int64_t tm_host_clocks_place(struct tm_host_clock *clocks, uint32_t count, const
 
 /* Facts as pairs of strings.  Memory: two tables of a fixed size. */
 
-enum { FACTS_MOST = 128, HOSTS_MOST = 8 /* with additional facts */ };
+enum { FACTS_MOST = 192, HOSTS_MOST = 8 /* with additional facts */, DEVICE_KINDS_MOST = 8 /* of a host */ };
 
 struct tm_trace_fact_text {
     char key[96], value[512];
-    bool is_number; /* which is not a name, however long it is: times are */
+    bool is_number; /* which is not a name, however long it is: times are, and figures of devices */
 };
 
 tm_status tm_trace_facts_make(struct tm_trace_facts *facts, struct tm_run *run)
@@ -156,16 +156,22 @@ static void add_fact(struct tm_trace_facts *facts, const char *host, const char 
     facts->list[facts->count++] = (struct tm_out_fact){ text->key, text->value };
 }
 
+/* A value that is not a name. */
+static void add_figure(struct tm_trace_facts *facts, const char *host, const char *key, const char *text)
+{
+    const size_t before = facts->count;
+
+    add_fact(facts, host, key, text);
+    if (facts->count > before)
+        facts->texts[before].is_number = true;
+}
+
 static void add_number(struct tm_trace_facts *facts, const char *host, const char *key, int64_t value, bool is_known)
 {
     char text[32];
 
-    const size_t before = facts->count;
-
     (void)snprintf(text, sizeof(text), "%lld", (long long)value);
-    add_fact(facts, host, key, is_known ? text : "");
-    if (facts->count > before)
-        facts->texts[before].is_number = true;
+    add_figure(facts, host, key, is_known ? text : "");
 }
 
 /* The host before a key. */
@@ -228,6 +234,98 @@ void tm_trace_facts_add_run(struct tm_trace_facts *facts, enum tm_args_level arg
     add_fact(facts, NULL, "run", run_name);
 }
 
+/* --- what a profile says of its devices --- */
+
+static bool has_capabilities(const struct tm_device *d)
+{
+    return d->model[0] || d->vendor[0] || d->core_count || d->memory_bandwidth_bytes || d->memory_bytes ||
+           d->clock_khz || d->capability_major || d->capability_minor || d->peak_tflops > 0;
+}
+
+static bool is_same_model(const struct tm_device *a, const struct tm_device *b)
+{
+    return a->kind == b->kind && strcmp(a->model, b->model) == 0 && strcmp(a->vendor, b->vendor) == 0 &&
+           a->core_count == b->core_count && a->memory_bandwidth_bytes == b->memory_bandwidth_bytes &&
+           a->memory_bytes == b->memory_bytes && a->clock_khz == b->clock_khz &&
+           a->capability_major == b->capability_major && a->capability_minor == b->capability_minor &&
+           a->peak_tflops == b->peak_tflops;
+}
+
+/* Those like devices[first], in the order of their ordinals: "0-3,6".  out: false: they do not fit */
+static bool list_ordinals(const struct tm_trace *trace, uint32_t first, char *text, size_t size)
+{
+    size_t used = 0;
+
+    for (uint32_t i = first; i < trace->device_count; i++) {
+        const int64_t from = trace->devices[i].ordinal;
+        int64_t to = from;
+
+        if (!is_same_model(&trace->devices[first], &trace->devices[i]))
+            continue;
+        while (i + 1 < trace->device_count && trace->devices[i + 1].ordinal == to + 1 &&
+               is_same_model(&trace->devices[first], &trace->devices[i + 1])) {
+            to++;
+            i++;
+        }
+        used += (size_t)snprintf(text + used, size - used, "%s%lld", used ? "," : "", (long long)from);
+        if (to > from && used < size)
+            used += (size_t)snprintf(text + used, size - used, "-%lld", (long long)to);
+        if (used >= size)
+            return false;
+    }
+    return true;
+}
+
+static void add_number_of(char text[512], const char *key, uint64_t value)
+{
+    const size_t used = strlen(text);
+
+    if (value)
+        (void)snprintf(text + used, 512 - used, " %s=%llu", key, (unsigned long long)value);
+}
+
+/* Devices with the same capabilities are one fact, with the ids of all of them, and two more for the names:
+ *
+ *     device_0         gpu:0-7 capability=9.0 cores=132 clock_khz=1980000 memory=85017624576 bandwidth=3352320000000
+ *     device_0_model   NVIDIA H100 80GB HBM3
+ *     device_0_vendor  Nvidia
+ *
+ * stages/input/perfetto reads them again. */
+static void add_devices(struct tm_trace_facts *facts, const char *host, const struct tm_trace *trace)
+{
+    unsigned number = 0;
+
+    for (uint32_t i = 0; i < trace->device_count && number < DEVICE_KINDS_MOST; i++) {
+        const struct tm_device *const d = &trace->devices[i];
+        char key[32], text[512], ordinals[200];
+        bool is_first = has_capabilities(d);
+        size_t used;
+
+        for (uint32_t k = 0; k < i && is_first; k++)
+            is_first = !is_same_model(&trace->devices[k], d);
+        if (!is_first || !list_ordinals(trace, i, ordinals, sizeof(ordinals)))
+            continue;
+        (void)snprintf(text, sizeof(text), "%s:%s", tm_device_kind_name[d->kind], ordinals);
+        used = strlen(text);
+        if (d->capability_major || d->capability_minor)
+            (void)snprintf(text + used, sizeof(text) - used, " capability=%u.%u", d->capability_major,
+                           d->capability_minor);
+        add_number_of(text, "cores", d->core_count);
+        add_number_of(text, "clock_khz", d->clock_khz);
+        add_number_of(text, "memory", d->memory_bytes);
+        add_number_of(text, "bandwidth", d->memory_bandwidth_bytes);
+        used = strlen(text);
+        if (d->peak_tflops > 0)
+            (void)snprintf(text + used, sizeof(text) - used, " peak_tflops=%.17g", d->peak_tflops);
+        (void)snprintf(key, sizeof(key), "device_%u", number);
+        add_figure(facts, host, key, text);
+        (void)snprintf(key, sizeof(key), "device_%u_model", number);
+        add_fact(facts, host, key, d->model);
+        (void)snprintf(key, sizeof(key), "device_%u_vendor", number++);
+        add_fact(facts, host, key, d->vendor);
+    }
+}
+
 void tm_trace_facts_add_host(struct tm_trace_facts *facts, const struct tm_trace *trace, const char *path, bool is_only)
 {
     const struct tm_environment *e = &trace->environment;
@@ -237,6 +335,7 @@ void tm_trace_facts_add_host(struct tm_trace_facts *facts, const struct tm_trace
     if (trace->host >= HOSTS_MOST)
         return;
     add_fact(facts, host, "source", tm_last_part(path, &length));
+    add_figure(facts, host, "origin", tm_origin_name[trace->origin]);
     add_fact(facts, host, "host", e->host[0] ? e->host : trace->host_name);
     add_fact(facts, host, "framework", e->framework);
     add_fact(facts, host, "jax", e->jax);
@@ -252,6 +351,7 @@ void tm_trace_facts_add_host(struct tm_trace_facts *facts, const struct tm_trace
     add_number(facts, host, "world_size", e->world_size, e->world_size >= 0);
     add_number(facts, host, "profile_begin_ns", (int64_t)e->begin_ns, e->begin_ns && e->begin_ns <= INT64_MAX);
     add_number(facts, host, "profile_end_ns", (int64_t)e->end_ns, e->end_ns && e->end_ns <= INT64_MAX);
+    add_devices(facts, host, trace);
 }
 
 void tm_trace_facts_add_clocks(struct tm_trace_facts *facts, const struct tm_value *summary, uint32_t hosts)

@@ -128,6 +128,9 @@ struct tm_writer_options {
     bool kernels;     /* Perfetto's format: kernels again, as its GPU plugin reads them */
     const struct tm_out_fact *facts;
     size_t fact_count;
+    const char
+        *content; /* Perfetto's format: what the file has instead of a run: "overview", "comparison"; NULL = a run.
+                          * Such a file is refused as an input: stages/input/perfetto */
 };
 
 struct tm_trace_writer;

@@ -174,6 +174,32 @@ def almost(a, b):
     return a == b or (isinstance(a, int) and isinstance(b, int) and abs(a - b) <= 1)
 
 
+def limits_of(summary):
+    """What the profile says of its devices, and the peaks that follow."""
+    rows = summary["roofline"]["devices"] if summary.get("roofline") else []
+    models = [{key: value for key, value in row.items() if key != "count"} for row in summary["environment"]["devices"] if row["used"]]
+    return [{key: row.get(key) for key in ("device", "peak_flops", "peak_precision", "peak_bandwidth", "peak_source")} for row in rows] + models
+
+
+def no_run(tap, folder):
+    """A trace that is not the events of a run is no input: an overview, a comparison."""
+    source, other = folder / "host0.xplane.pb", folder / "host1.xplane.pb"
+    source.write_bytes(make_profile.gpu(seed=3).encode())
+    other.write_bytes(make_profile.gpu(seed=4).encode())
+    run("convert", source, "-o", folder / "overview.pftrace", "--overview", "-q")
+    run("split", source, "-o", folder / "parts", "--max-events", "300", "-q")
+    result = run("compare", source, other, "-o", folder / "both.pftrace", "--force", "--json")
+    named = json.loads(result.out).get("timeline", {}).get("file") if result.out else None
+    tap.ok(named == "both.pftrace" and (folder / "both.pftrace").exists(), "a comparison names the file that it wrote", named, result)
+    for path, what, hint in ((folder / "overview.pftrace", "is an overview", "the profile that it was made from"),
+                             (folder / "parts" / "overview.pftrace", "is an overview", "the parts beside it"),
+                             (folder / "both.pftrace", "is a comparison", "one of the two profiles")):
+        for verb in (("report", "-o", folder / "out"), ("convert", "-o", folder / "out.json"), ("inspect",)):
+            result = run(verb[0], path, *verb[1:])
+            tap.ok(result.status == 3 and what in result.err and hint in result.err and not (folder / "out.json").exists(),
+                   f"{verb[0]} {path.relative_to(folder)}: refused", result)
+
+
 def perfetto_again(tap, folder, name, file, data):
     """A .pftrace that was written is read as what it was made from: the same figures, with computed rows or without them; and
     written once more, and again, it is the same bytes."""
@@ -192,6 +218,9 @@ def perfetto_again(tap, folder, name, file, data):
         for row in found.get("kernels", {}).get("rows", ()):
             row.pop("precision", None)
             row.pop("why", None)
+    if first and second:
+        a["limits"], b["limits"] = (limits_of(one) for one in (first, second))
+        tap.ok(name not in ("gpu", "tpu") or a["limits"], f"{name}: its devices have capabilities", a["limits"])
     wrong = [key for key in a | b if not almost(a.get(key), b.get(key))]
     tap.ok(not wrong, f"{name}: the same figures of the .pftrace", *(f"{key}: {a.get(key)}, {b.get(key)}"[:1500] for key in wrong))
 
@@ -291,6 +320,8 @@ def main():
         arguments_by_name(tap, folder)
     with Scratch() as folder:
         with_zstd(tap, folder)
+    with Scratch() as folder:
+        no_run(tap, folder)
     if not ZSTD:
         tap.skip("zstd", "no program zstd")
     for name, (file, data) in sources().items():

@@ -19,8 +19,9 @@ enum {
     OPEN_MOST = 512,      /* starts in the pool */
     OPEN_OWN_BYTES = 384, /* arguments of one */
     NAME_MOST = 4096,
-    OTHERS_MOST = 32,   /* kinds of packets that are counted apart */
-    HOST_SHIFT = 40,    /* of correlation ids, as the writer of this program joins them */
+    OTHERS_MOST = 32, /* kinds of packets that are counted apart */
+    HOST_SHIFT = 40,  /* of correlation ids, as the writer of this program joins them */
+    DEVICE_FACTS_MOST = 192,
     RENDER_STAGES = 53, /* field of TracePacket: kernels, which the writer of this program adds to their slices */
 };
 
@@ -44,6 +45,13 @@ struct other_packets {
     uint64_t count;
 };
 
+/* What the file says of devices: pipeline/engine/file_facts.c. */
+struct device_fact {
+    char host[64]; /* "" = of the only one */
+    char what[24]; /* "0": the ids and figures of some devices; "0_model", "0_vendor" */
+    char value[512];
+};
+
 struct scan {
     struct tm_run *run;
     struct tm_trace *trace;
@@ -59,6 +67,7 @@ struct scan {
     union tm_args args;
     struct tm_device_times times;
     bool has_times, has_origin, is_xspace;
+    uint32_t origin; /* enum tm_origin, of the profile that the trace was made from; TM_ORIGIN_COUNT = not recorded */
     tm_strid flow_name, no_thread;
     int64_t origin_ns;
     struct open_span *pool; /* OPEN_MOST */
@@ -67,6 +76,8 @@ struct scan {
     char name[NAME_MOST];
     struct other_packets others[OTHERS_MOST];
     uint32_t other_count;
+    struct device_fact *device_facts; /* DEVICE_FACTS_MOST */
+    size_t device_fact_count;
     uint8_t list[TM_ARGUMENTS_MOST]; /* of arrows, counters, joined lists */
 };
 
@@ -798,7 +809,7 @@ static void count_other(struct scan *s, uint32_t field)
 }
 
 struct attribute {
-    char key[64], value[256];
+    char key[96], value[512];
     bool has_key, has_value;
 };
 
@@ -808,6 +819,138 @@ static void copy(char *to, size_t room, const struct tm_field *field)
 
     memcpy(to, field->bytes, length);
     to[length] = '\0';
+}
+
+/* --- facts of the file --- */
+
+/* A file of this program that has something else than the events of a run. */
+static void refuse_content(struct scan *s, const char *content)
+{
+    struct tm_error *const error = &s->run->error;
+    const bool is_overview = strcmp(content, "overview") == 0;
+
+    (void)tm_fail(error, TM_ERR_INPUT, -1, "the trace is %s",
+                  is_overview ? "an overview, whose slices stand for many events: no figure can be computed from them"
+                              : "a comparison, which has the steps of two runs side by side: it is not a run");
+    tm_hint(error, is_overview ? "give the profile that it was made from, or the parts beside it"
+                               : "give one of the two profiles that it was made from");
+}
+
+static void take_origin_name(struct scan *s, const char *name)
+{
+    s->origin = 0;
+    while (s->origin < TM_ORIGIN_COUNT && strcmp(name, tm_origin_name[s->origin]) != 0)
+        s->origin++;
+}
+
+/* "host1.device_0_model".  They come before the devices. */
+static void keep_device_fact(struct scan *s, const struct attribute *a)
+{
+    const char *const dot = strrchr(a->key, '.'), *const key = dot ? dot + 1 : a->key;
+    struct device_fact *fact;
+
+    if (!s->tracks.is_own || strncmp(key, "device_", 7) != 0 || s->device_fact_count == DEVICE_FACTS_MOST)
+        return;
+    if (!s->device_facts)
+        s->device_facts =
+            tm_take(&s->run->budget, TM_ACCOUNT_INPUT, DEVICE_FACTS_MOST * sizeof(*s->device_facts), &s->run->error);
+    if (!s->device_facts)
+        return;
+    fact = &s->device_facts[s->device_fact_count++];
+    (void)snprintf(fact->host, sizeof(fact->host), "%.*s", dot ? (int)(dot - a->key) : 0, a->key);
+    (void)snprintf(fact->what, sizeof(fact->what), "%.23s", key + 7);
+    (void)snprintf(fact->value, sizeof(fact->value), "%s", a->value);
+}
+
+/* The value of " KEY=" in a text; NULL = it is not there. */
+static const char *figure_of(const char *text, const char *key)
+{
+    char wanted[32];
+    const char *found;
+
+    (void)snprintf(wanted, sizeof(wanted), " %s=", key);
+    found = strstr(text, wanted);
+    return found ? found + strlen(wanted) : NULL;
+}
+
+static uint64_t whole_of(const char *text, const char *key)
+{
+    const char *const figure = figure_of(text, key);
+
+    return figure ? strtoull(figure, NULL, 10) : 0;
+}
+
+static void set_capabilities(struct tm_device *d, const char *figures)
+{
+    const char *const capability = figure_of(figures, "capability"), *const peak = figure_of(figures, "peak_tflops");
+    char *end = NULL;
+
+    d->core_count = whole_of(figures, "cores");
+    d->clock_khz = whole_of(figures, "clock_khz");
+    d->memory_bytes = whole_of(figures, "memory");
+    d->memory_bandwidth_bytes = whole_of(figures, "bandwidth");
+    d->peak_tflops = peak ? strtod(peak, NULL) : 0;
+    if (!(d->peak_tflops > 0 && d->peak_tflops < 1e9))
+        d->peak_tflops = 0;
+    if (capability)
+        d->capability_major = (uint32_t)strtoul(capability, &end, 10);
+    if (end && *end == '.')
+        d->capability_minor = (uint32_t)strtoul(end + 1, NULL, 10);
+}
+
+/* "gpu:0-3,6 ...": whether an ordinal is one of them. */
+static bool has_ordinal(const char *text, const char *kind, int64_t ordinal)
+{
+    const size_t length = strlen(kind);
+    char *end;
+
+    if (strncmp(text, kind, length) != 0 || text[length] != ':')
+        return false;
+    for (text += length; *text == ':' || *text == ','; text = end) {
+        const int64_t from = strtoll(text + 1, &end, 10);
+        const int64_t to = *end == '-' ? strtoll(end + 1, &end, 10) : from;
+
+        if (ordinal >= from && ordinal <= to)
+            return true;
+    }
+    return false;
+}
+
+static int64_t first_ordinal_of(struct scan *s, const char *host)
+{
+    for (uint32_t i = 0; i < s->tracks.host_count && host[0]; i++)
+        if (strcmp(tm_names_text(s->trace->names, s->tracks.hosts[i], NAME_MOST, NULL), host) == 0)
+            return s->tracks.first_ordinal[i];
+    return 0;
+}
+
+/* The devices that a fact is about get its figures, and the names that follow it. */
+static void take_device_fact(struct scan *s, size_t at)
+{
+    const struct device_fact *const fact = &s->device_facts[at];
+    const int64_t first = first_ordinal_of(s, fact->host);
+    const char *model = "", *vendor = "";
+
+    if (strchr(fact->what, '_'))
+        return;
+    for (size_t i = at + 1; i < s->device_fact_count && i < at + 3; i++) {
+        const struct device_fact *const more = &s->device_facts[i];
+        const char *const name = more->what + strlen(fact->what);
+
+        if (strcmp(more->host, fact->host) != 0 || strncmp(more->what, fact->what, strlen(fact->what)) != 0)
+            break;
+        model = strcmp(name, "_model") == 0 ? more->value : model;
+        vendor = strcmp(name, "_vendor") == 0 ? more->value : vendor;
+    }
+    for (uint32_t i = 0; i < s->trace->device_count; i++) {
+        struct tm_device *const d = &s->trace->devices[i];
+
+        if (!has_ordinal(fact->value, tm_device_kind_name[d->kind], d->ordinal - first))
+            continue;
+        set_capabilities(d, fact->value);
+        (void)snprintf(d->model, sizeof(d->model), "%.127s", model);
+        (void)snprintf(d->vendor, sizeof(d->vendor), "%.31s", vendor);
+    }
 }
 
 /* A fact about the recording, as this program writes it (tm_trace_facts_add_host). */
@@ -846,6 +989,12 @@ static void take_attribute(struct scan *s, const struct attribute *a)
         e->end_ns = strtoull(a->value, NULL, 10);
     else if (strcmp(a->key, "source") == 0)
         s->is_xspace = strstr(a->value, ".xplane.pb") != NULL;
+    else if (strcmp(a->key, "origin") == 0 && s->tracks.is_own)
+        take_origin_name(s, a->value);
+    else if (strcmp(a->key, "tracemill.content") == 0)
+        refuse_content(s, a->value);
+    else
+        keep_device_fact(s, a);
 }
 
 static void take_attributes(struct scan *s, struct tm_wire bytes)
@@ -1010,10 +1159,11 @@ static void write_note(struct scan *s)
     size_t used = 0;
 
     if (s->tracks.is_own && s->tracks.has_planes)
-        used +=
-            (size_t)snprintf(note, room,
-                             "read from a converted trace, in which times are rounded to nanoseconds, and HLO, device "
-                             "capabilities and profiler warnings are missing; the profile it was made from has them");
+        used += (size_t)snprintf(
+            note, room,
+            "read from a converted trace, in which times are rounded to nanoseconds, and HLO%s and profiler "
+            "warnings are missing; the profile it was made from has them",
+            s->device_fact_count ? "" : ", device capabilities");
     if (s->tracks.host_count > 1)
         used += (size_t)snprintf(note + used, room - used, "%s%" PRIu32 " hosts are in one file and are read as one",
                                  used ? "; " : "", s->tracks.host_count);
@@ -1044,12 +1194,14 @@ static void take_origin(struct scan *s)
     trace->origin = TM_ORIGIN_OTHER;
     if (s->tracks.has_planes) {
         trace->origin = s->tracks.is_own && s->is_xspace ? TM_ORIGIN_XSPACE : TM_ORIGIN_JSON_COPY;
-        if (!trace->environment.framework[0] && !s->is_xspace)
+        if (!trace->environment.framework[0])
             (void)snprintf(trace->environment.framework, sizeof(trace->environment.framework), "jax");
     } else if (has_pytorch(s)) {
         trace->origin = TM_ORIGIN_PYTORCH;
         (void)snprintf(trace->environment.framework, sizeof(trace->environment.framework), "pytorch");
     }
+    if (s->origin < TM_ORIGIN_COUNT) /* whatever the planes look like */
+        trace->origin = (enum tm_origin)s->origin;
 }
 
 static tm_status refuse_bare(struct scan *s)
@@ -1092,6 +1244,8 @@ static void open_parts(struct scan *s)
 
 static void close_parts(struct scan *s)
 {
+    tm_give(&s->run->budget, TM_ACCOUNT_INPUT, s->device_facts,
+            s->device_facts ? DEVICE_FACTS_MOST * sizeof(*s->device_facts) : 0);
     tm_give(&s->run->budget, TM_ACCOUNT_INPUT, s->pool, s->pool ? OPEN_MOST * sizeof(*s->pool) : 0);
     tm_pftrace_events_free(s->events);
     tm_pftrace_state_free(s->state);
@@ -1117,6 +1271,8 @@ static void scan_packets(struct scan *s)
         tm_pftrace_tracks_finish(&s->tracks);
     if (tm_failed(s->run))
         return;
+    for (size_t i = 0; i < s->device_fact_count; i++)
+        take_device_fact(s, i);
     take_origin(s);
     write_note(s);
     if (s->run->events_read == events_before)
@@ -1135,6 +1291,7 @@ tm_status tm_pftrace_scan(struct tm_trace *trace, struct tm_input *input, struct
     s->run = run;
     s->trace = trace;
     s->input = input;
+    s->origin = TM_ORIGIN_COUNT;
     open_parts(s);
     if (!tm_failed(run))
         scan_packets(s);

@@ -491,7 +491,7 @@ static void finish_process(struct tm_pftrace_tracks *t, uint64_t number)
 /* Number the devices of several hosts one after the other. */
 static void number_devices(struct tm_pftrace_tracks *t)
 {
-    int64_t first[sizeof(t->hosts) / sizeof(t->hosts[0]) + 1] = { 0 };
+    int64_t *const first = t->first_ordinal;
     const uint64_t count = tm_rows_count(t->processes);
 
     for (uint64_t i = 0; i < count && t->host_count > 1; i++) {

@@ -58,6 +58,7 @@ struct tm_pftrace_tracks {
     bool has_planes;           /* set at the end: processes are planes of an XSpace */
     uint32_t host_count;       /* of own files: hosts whose names processes have */
     tm_strid hosts[64];
+    int64_t first_ordinal[65]; /* set at the end: what the ordinals of a host's devices count from */
 };
 
 tm_status tm_pftrace_tracks_open(struct tm_pftrace_tracks *t, struct tm_trace *trace) TM_MUST_USE;

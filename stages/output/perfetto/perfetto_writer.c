@@ -914,7 +914,11 @@ static void put_root(struct tm_perfetto *w)
 /* What the file says of itself and how rows are ordered; a row. */
 static void perfetto_put_facts(struct tm_perfetto *w)
 {
+    const struct tm_out_fact content = { "tracemill.content", w->options.content };
+
     put_root(w);
+    if (content.value)
+        put_some_facts(w, &content, 1);
     for (size_t i = 0; i < w->options.fact_count; i += FACTS_AT_ONCE) {
         const size_t left = w->options.fact_count - i;
 
