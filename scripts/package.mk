@@ -7,7 +7,7 @@ VERSION = $(shell sed -n 's/^.define TM_VERSION "\(.*\)"/\1/p' pipeline/*.h)
 STATIC := $(BUILD)/static
 MACHINE := $(shell $(CC) -dumpmachine | cut -d- -f1)
 OBJCOPY ?= objcopy
-STATIC_LIBS := $(STATIC)/lib/libstatic.a -L$(STATIC)/lib/debian -larchive -lprotobuf-c -lxxhash -lzstd -lbz2 -llzma -lnettle -lz -lm
+STATIC_LIBS := -L$(STATIC)/lib/debian -larchive $(STATIC)/lib/libstatic.a -lprotobuf-c -lxxhash -lbz2 -llzma -lnettle -lz -lm
 # Relative relocations are packed: half a megabyte.
 STATIC_LDFLAGS := -static-pie -Wl,-z,relro,-z,now,-z,noexecstack,-z,pack-relative-relocs -Wl,--gc-sections -Wl,--build-id=none
 static: ## build/static/tracemill: one file that needs no library (installs what is missing)
@@ -34,7 +34,7 @@ $(SCANNER_TESTS): $(STATIC)/unit/%: $(BUILD)/obj/tests/unit/%.o $(SUPPORT) $(LIB
 $(STATIC)/lib/libstatic.a: scripts/static-libs.sh
 	$(call say,libs)
 	$(Q)CC='$(CC)' AR='$(AR)' OBJCOPY='$(OBJCOPY)' scripts/static-libs.sh $(STATIC)/lib $(MACHINE)
-# Nothing unwinds the stack of the program: its tables would be a quarter of a megabyte.
+# Nothing unwinds the stack of the program: its tables would be a third of a megabyte with those of the libraries.
 $(STATIC)/program.a: $(BUILD)/obj/pipeline/main.o $(OBJECTS)
 	@rm -f $@ $@.part && mkdir -p $(@D)
 	$(call say,ar)

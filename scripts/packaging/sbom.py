@@ -41,7 +41,7 @@ KNOWN = {
     "zlib1g-dev": ("zlib", "Zlib", "Jean-loup Gailly and Mark Adler"),
 }
 BUILT = {"cJSON.o": "libcjson-dev", "sqlite3.o": "libsqlite3-dev", "xxh_x86dispatch.o": "libxxhash-dev"}
-STARTS = {"hpdf_": "libhpdf-dev", "jemalloc_": "libjemalloc-dev"}
+STARTS = {"hpdf_": "libhpdf-dev", "jemalloc_": "libjemalloc-dev", "zstd_": "libzstd-dev"}
 
 
 def linked(path):
@@ -55,7 +55,8 @@ def package_of(archive):
     """The Debian package that an archive belongs to."""
     path = os.path.realpath(archive)
     if path.endswith(f"/lib/debian/{os.path.basename(path)}"):  # a copy, which static-libs.sh made
-        path = f"*/{os.path.basename(path)}"
+        origins = dict(line.split() for line in (Path(path).parent / "origins").read_text().splitlines())
+        path = origins.get(os.path.basename(path), f"*/{os.path.basename(path)}")
     done = subprocess.run(["dpkg", "-S", path], capture_output=True, text=True, check=False)
     if done.returncode != 0 and path.startswith("/usr/lib/"):
         done = subprocess.run(["dpkg", "-S", path[len("/usr"):]], capture_output=True, text=True, check=False)
