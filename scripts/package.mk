@@ -9,7 +9,7 @@ MACHINE := $(shell $(CC) -dumpmachine | cut -d- -f1)
 OBJCOPY ?= objcopy
 STATIC_LIBS := -L$(STATIC)/lib/debian -larchive $(STATIC)/lib/libstatic.a -lprotobuf-c -lxxhash -lbz2 -llzma -lnettle -lz -lm
 # Relative relocations are packed: half a megabyte.
-STATIC_LDFLAGS := -static-pie -Wl,-z,relro,-z,now,-z,noexecstack,-z,pack-relative-relocs -Wl,--gc-sections -Wl,--build-id=none
+STATIC_LDFLAGS := -L$(STATIC)/lib/compiler -static-pie -Wl,-z,relro,-z,now,-z,noexecstack,-z,pack-relative-relocs -Wl,--gc-sections -Wl,--build-id=none
 static: ## build/static/tracemill: one file that needs no library (installs what is missing)
 	@scripts/install-deps.sh build static
 	@$(MAKE) --no-print-directory $(STATIC)/tracemill
@@ -120,7 +120,7 @@ run-release: run-dist run-wheel run-deb
 
 # --- tests -------------------------------------------------------------------------------------------------
 test-packaging: ## the static program, the wheel and the packages: whole, installed and run (minutes)
-	@scripts/install-deps.sh build static arm64 deb test
+	@scripts/install-deps.sh build static arm64 deb packaging test
 	@$(MAKE) --no-print-directory run-test-packaging
 .PHONY: test-packaging run-test-packaging
 $(BUILD)/packaging/.made: tests/packaging/requirements.txt

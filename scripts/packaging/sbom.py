@@ -54,9 +54,11 @@ def linked(path):
 def package_of(archive):
     """The Debian package that an archive belongs to."""
     path = os.path.realpath(archive)
-    if path.endswith(f"/lib/debian/{os.path.basename(path)}"):  # a copy, which static-libs.sh made
-        origins = dict(line.split() for line in (Path(path).parent / "origins").read_text().splitlines())
-        path = origins.get(os.path.basename(path), f"*/{os.path.basename(path)}")
+    folder, name = os.path.split(path)  # of a copy, which static-libs.sh made
+    if folder.endswith("/lib/debian"):
+        path = f"*/{name}"
+    elif folder.endswith("/lib/compiler"):
+        path = dict(line.split() for line in (Path(folder) / "origins").read_text().splitlines())[name]
     done = subprocess.run(["dpkg", "-S", path], capture_output=True, text=True, check=False)
     if done.returncode != 0 and path.startswith("/usr/lib/"):
         done = subprocess.run(["dpkg", "-S", path[len("/usr"):]], capture_output=True, text=True, check=False)

@@ -92,6 +92,28 @@ def check_elsewhere(tap):
                    f"install-deps: names what is missing on {' '.join(release.split())}", done)
 
 
+def check_lock(tap):
+    """install-deps.sh while another package manager runs: lists are locked twice, then installing goes on; other errors end it."""
+    with Scratch() as folder:
+        for tool in ("bash", "cat", "env", "grep", "mktemp", "rm", "tail"):
+            (folder / tool).symlink_to(shutil.which(tool))
+        for name, text in (("dpkg-query", ""), ("id", "echo 0"), ("sleep", ""), ("apt-get", """
+echo "$*" >>"$LOG"
+mapfile -t lines <"$LOG"
+if [ "${#lines[@]}" -le "$BUSY" ]; then echo 'E: Could not get lock /var/lib/apt/lists/lock. It is held by process 7'; exit 100; fi
+case "$*" in *"$BROKEN"*) echo 'E: Unable to locate package'; exit 100 ;; esac""")):
+            (folder / name).write_text(f"#!/bin/bash\n{text}\n")
+            (folder / name).chmod(0o755)
+        (folder / "os-release").write_text("ID=debian\n")
+        for name, broken, status, calls in (("waits", "nothing", 0, 4), ("fails", "install", 1, 4)):
+            settings = {"PATH": str(folder), "OS_RELEASE": str(folder / "os-release"), "LOG": str(folder / name), "BUSY": "2", "BROKEN": broken}
+            done = call("/bin/bash", ROOT / "scripts/install-deps.sh", "bench", env=settings)
+            made = (folder / name).read_text().splitlines()
+            tap.ok(done.returncode == status and len(made) == calls and all("DPkg::Lock::Timeout=" in line for line in made)
+                   and done.stderr.count("waiting for another package manager") == 1 and ("Unable to locate" in done.stderr) == (status == 1),
+                   f"install-deps: a busy package lock: {name}", done, made)
+
+
 # --- of a release ----------------------------------------------------------------------------------------------
 def check_archives(tap, folder):
     sums = [line.split("  ") for line in (DIST / "SHA256SUMS").read_text().splitlines()]
@@ -130,7 +152,7 @@ def check_deb(tap, folder):
     debs = sorted(DIST.glob("*.deb"))
     tap.ok([d.name for d in debs] == [f"tracemill_{VERSION}_{a}.deb" for a in ("amd64", "arm64")], "a .deb for each machine", debs)
     if shutil.which("lintian"):
-        done = call("lintian", "--fail-on", "error,warning", "--suppress-tags", "bogus-mail-host", debs[0])
+        done = call("lintian", "--fail-on", "error,warning", "--suppress-tags", "bogus-mail-host", *debs)
         tap.ok(done.returncode == 0 and not re.search("^[EW]: ", done.stdout, re.MULTILINE), "lintian finds nothing", done.stdout)
     else:
         tap.skip("lintian", "not installed")
@@ -183,11 +205,57 @@ def check_image(tap, folder):
     done = call("bwrap", "--unshare-all", "--clearenv", "--uid", user[0], "--gid", user[1], "--ro-bind", root, "/", "--bind", shared, work, "--chdir", work,
                 *entry, "report", ".", "-o", "report", "-q")
     tap.ok(done.returncode == 0 and (shared / "report/report.html").exists(), "the image: makes a report as nobody, in a root that is read only", done)
+
+
+def check_apptainer(tap, folder):
+    """The Apptainer recipe's steps, by hand: its files into a root that is read only, and `apptainer exec` with the folder of the caller in it."""
     recipe = (DIST / "recipes/tracemill.def").read_text(encoding="utf-8")
-    words = shlex.split(re.search(r"exec tracemill\.sif (.*)", recipe).group(1))
-    files = re.findall(r"^    tracemill/(\S+) (/\S+)$", recipe, re.MULTILINE)
-    tap.ok(words[0] == "tracemill" and len(files) == 5 and all((context / source).exists() for source, _ in files)
-           and ("bin/tracemill", "/usr/bin/tracemill") in files, "the Apptainer recipe: names files that the archive has", files)
+    head, *rest = re.split(r"^%(\w+)\n", re.sub("^#.*\n", "", recipe, flags=re.MULTILINE), flags=re.MULTILINE)
+    sections = {name: [line.split(None, 1) for line in body.splitlines() if line.strip()] for name, body in zip(rest[::2], rest[1::2])}
+    tap.ok(head.split() == ["Bootstrap:", "scratch"] and set(sections) == {"files", "labels"} and dict(sections["labels"])["Version"] == VERSION,
+           "the Apptainer recipe: starts from nothing, and has the version", head, sections)
+    unpack, build, use = (shlex.split(line) for line in re.findall(r"^#   (\S.*)$", recipe, re.MULTILINE))
+    words = f"{' '.join(unpack)}".replace("$(uname -m)", "x86_64")
+    (folder / f"{STEM}.tar.gz").symlink_to(DIST / f"{STEM}.tar.gz")
+    done = call("bash", "-ec", words, cwd=folder)
+    root = folder / "root"
+    for source, target in sections["files"]:
+        place = root / target.lstrip("/")
+        place.parent.mkdir(parents=True, exist_ok=True)
+        (shutil.copytree if (folder / source).is_dir() else shutil.copy)(folder / source, place)
+    tap.ok(done.returncode == 0 and build == ["apptainer", "build", "tracemill.sif", "tracemill.def"] and use[:3] == ["apptainer", "exec", "tracemill.sif"],
+           "the Apptainer recipe: its commands unpack the archive, build and run", done, build, use)
+    if call("bwrap", "--unshare-all", "--ro-bind", "/", "/", "true").returncode != 0:
+        tap.skip("the Apptainer recipe: the program runs", "bubblewrap is not installed, or namespaces are forbidden")
+        return
+    for place in ("work", "tmp", "dev", "proc"):
+        (root / place).mkdir()
+    (folder / "work").mkdir()
+    shutil.copy(next(DEMO.rglob("*.xplane.pb*")), folder / "work")
+    done = call("bwrap", "--unshare-all", "--ro-bind", root, "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/tmp", "--bind", folder / "work", "/work",
+                "--chdir", "/work", "--setenv", "PATH", "/usr/local/bin:/usr/bin:/bin", *(word.replace("LOGDIR", ".") for word in use[3:]))
+    tap.ok(done.returncode == 0 and (folder / "work/report/report.html").exists(), "the Apptainer recipe: the program runs as its last line says", done)
+
+
+def check_homebrew(tap, folder):
+    """The formula, installed and tested by a stand-in for Homebrew."""
+    if not shutil.which("ruby"):
+        tap.skip("the Homebrew formula: installs", "no ruby here")
+        return
+    want = {"bin/tracemill", "share/man/man1/tracemill.1", "etc/bash_completion.d/tracemill", "share/zsh/site-functions/_tracemill",
+            "share/fish/vendor_completions.d/tracemill.fish", "NOTICE", "tracemill.spdx.json"}
+    for machine, brewed in (("x86_64", "intel"), ("aarch64", "arm")):
+        prefix = folder / machine
+        done = call("ruby", "-w", ROOT / "tests/packaging/formula.rb", DIST / "recipes/tracemill.rb", DIST, prefix, brewed)
+        made = set(json.loads(done.stdout.splitlines()[-1])) if done.returncode == 0 else set()
+        with tarfile.open(DIST / f"tracemill-{VERSION}-linux-{machine}.tar.gz") as archive:
+            program = archive.extractfile(f"tracemill-{VERSION}-linux-{machine}/bin/tracemill").read()
+        tap.ok(want <= made and (prefix / "bin/tracemill").read_bytes() == program, f"the Homebrew formula: installs the archive for {machine}", done, want - made)
+    broken = folder / "broken.rb"
+    broken.write_text((DIST / "recipes/tracemill.rb").read_text(encoding="utf-8").replace('assert_match version.to_s', 'assert_match "9.9.9"'))
+    done = call("ruby", "-w", ROOT / "tests/packaging/formula.rb", broken, DIST, folder / "broken", "intel")
+    tap.ok(done.returncode != 0 and "'9.9.9' is not in" in done.stderr, "the Homebrew formula: its test can fail", done)
+
 
 CONDA = """
 import sys, rattler_build as rb
@@ -236,10 +304,10 @@ def check_macos(tap, folder):
 
 def main():
     tap = Tap()
-    for check in (check_version, check_recipes, check_elsewhere):
+    for check in (check_version, check_recipes, check_elsewhere, check_lock):
         check(tap)
     if os.environ.get("TM_PACKAGING"):
-        for check in (check_archives, check_source, check_deb, check_image, check_conda, check_macos):
+        for check in (check_archives, check_source, check_deb, check_image, check_apptainer, check_homebrew, check_conda, check_macos):
             with Scratch() as folder:
                 check(tap, folder)
     else:

@@ -237,7 +237,22 @@ def check_wheel(tap, folder):
         tap.ok(installed.returncode == 0 and told.returncode == 0 and (home / "out/report.html").exists() and done.stdout.startswith("The CPU")
                and same.stdout == call(home / "bin/tracemill", "--version").stdout,
                f"Python {name}: installed without the network, the command and the package work", installed.stderr, told.stderr, done.stderr)
+        last = home
+    for under in ("env", BUILD / "tests/old_kernel"):
+        place = folder / Path(under).name
+        place.mkdir()
+        call("env", "SOURCE_DATE_EPOCH=4000000000", under, last / "bin/tracemill", "report", DEMO, "-o", "report", "-q", cwd=place)
+    made = [{p.name: p.read_bytes() for p in (folder / name / "report").glob("*")} for name in ("env", "old_kernel")]
+    tap.ok(len(made[0]) == 4 and made[0] == made[1] and (last / "bin/tracemill").read_bytes() == (BUILD / "static/tracemill").read_bytes(),
+           "the wheel's program is the static one, and writes the same report on Linux 4.18", sorted(made[0]), sorted(made[1]))
     call(PYTHON, "-m", "pip", "install", "--no-index", "--force-reinstall", "--disable-pip-version-check", wheels[0])
+
+
+def check_uvx(tap, folder):
+    """`uvx tracemill report LOGDIR`, the first command of the README, with the release as the only index."""
+    done = subprocess.run([PYTHON.parent / "uvx", "--offline", "--no-index", "--find-links", BUILD / "dist", "--no-build", "tracemill", "report", DEMO, "-o", "report"],
+                          cwd=folder, capture_output=True, text=True, check=False, env=dict(clean(), UV_CACHE_DIR=str(folder / "cache"), UV_PYTHON=sys.executable))
+    tap.ok(done.returncode == 0 and (folder / "report/report.html").exists(), "uvx tracemill report", done.stdout, done.stderr)
 
 
 def check_tools(tap, folder):
@@ -309,7 +324,7 @@ def main():
         with Scratch() as folder:
             check(tap, folder)
     if os.environ.get("TM_PACKAGING"):
-        for check in (check_wheel, check_tools, check_jax, check_notebook):
+        for check in (check_wheel, check_uvx, check_tools, check_jax, check_notebook):
             with Scratch() as folder:
                 check(tap, folder)
     else:
