@@ -66,7 +66,7 @@ const struct tm_value *tm_value_at(const struct tm_value *object, size_t index);
 int64_t tm_int(const struct tm_value *v); /* a double is rounded */
 
 double tm_double(const struct tm_value *v);        /* an int is converted */
-double tm_double_or_nan(const struct tm_value *v); /* the same; NaN = it is no number */
+double tm_double_or_nan(const struct tm_value *v); /* the same; NaN = not a number */
 const char *tm_text(const struct tm_value *v);
 
 bool tm_is(const struct tm_value *v); /* a bool that is true */

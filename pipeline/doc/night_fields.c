@@ -125,7 +125,7 @@ static const struct tm_doc_field revisions[] = {
 
 static const struct tm_doc_field unstable[] = {
     { "job", TM_DOC_NAME, .title = "Job" },
-    { "spread_pct", TM_DOC_PERCENT, .title = "Spread of its step time", .help = "1.4826 times the median distance of its "
+    { "spread_pct", TM_DOC_PERCENT, .title = "Spread of its median step time", .help = "1.4826 times the median distance of its "
       "last runs from their median, relative to it." },
     { "runs", TM_DOC_COUNT, .title = "Runs" },
     { "remedy", TM_DOC_PROSE, .title = "What would make it stable" },
@@ -387,7 +387,7 @@ static const struct tm_doc_field night_fields[] = {
       "in the future.", .pattern = "^" NIGHT "$" },
     { "figures", TM_DOC_OBJECT | TM_DOC_LIST, .help = "Figures by which jobs are assessed.", .fields = figures },
     { "findings", TM_DOC_OBJECT | TM_DOC_LIST, .help = "Failures, jobs that regressed (the largest change first, "
-      "step times before other figures), missing jobs.", .fields = finding, .most = 50 },
+      "median step times before other figures), missing jobs.", .fields = finding, .most = 50 },
     { "regressions", TM_DOC_OBJECT | TM_DOC_LIST, .help = "Regressions that are open, whatever night opened them; "
       "those that a run of this page opened first.", .fields = regressions },
     { "revisions", TM_DOC_OBJECT | TM_DOC_LIST, .help = "Of these, regressions of several jobs that started between the "
@@ -410,7 +410,7 @@ static const struct tm_doc_field night_fields[] = {
       "clock: not compared with any other.", .fields = dated_ahead },
     { "counts", TM_DOC_OBJECT, .title = "Counts", .fields = counts },
     { "kpis", TM_DOC_OBJECT | TM_DOC_LIST, .title = "Key figures", .fields = kpis },
-    { "unstable", TM_DOC_OBJECT | TM_DOC_LIST, .help = "Jobs whose step time varies too much to assess it closely.",
+    { "unstable", TM_DOC_OBJECT | TM_DOC_LIST, .help = "Jobs whose median step time varies too much to assess it closely.",
       .fields = unstable },
     { "machines", TM_DOC_OBJECT | TM_DOC_LIST, .help = "Hosts on which jobs are slow each time.", .fields = machines },
     { "gates", TM_DOC_OBJECT | TM_DOC_OR_NULL, .help = "Null: there are no gates.", .fields = gates },

@@ -26,6 +26,16 @@ const struct tm_part_kind tm_part_kind[TM_PARTS] = {
     [TM_PART_IDLE_UNRECORDED] = { "idle_unrecorded", "Idle: not recorded", "idle_ps.unrecorded" },
 };
 
+const char *tm_idle_title(const char *cause)
+{
+    static const char in_path[] = "idle_ps.", in_title[] = "Idle: ";
+
+    for (int part = TM_PART_IDLE_DEVICE_WAIT; part < TM_PARTS; part++)
+        if (strcmp(tm_part_kind[part].path + sizeof(in_path) - 1, cause) == 0)
+            return tm_part_kind[part].title + sizeof(in_title) - 1;
+    return cause;
+}
+
 #define BIT(part) (UINT32_C(1) << (part))
 #define COPIES                                                                                                         \
     (BIT(TM_PART_COPY_H2D) | BIT(TM_PART_COPY_D2H) | BIT(TM_PART_COPY_P2P) | BIT(TM_PART_COPY_D2D) |                   \
@@ -54,7 +64,7 @@ const struct tm_part_kind tm_part_kind[TM_PARTS] = {
 
 /* Add new ones at the end, and raises TM_HISTORY_VERSION (reports/history/history.c). */
 const struct tm_run_figure tm_figure_table[] = {
-    { "steps.median_ps", "step time", TIME, LOWER, "step_time", TM_FIGURE_OF_STEP,
+    { "steps.median_ps", "median step time", TIME, LOWER, "step_time", TM_FIGURE_OF_STEP,
       KEPT("step_time_ps", 2), .has_trend = true, .is_of_steps = true, .place = 10, .title = "Median step time",
       .short_name = "step_time", .gate = TM_GATE_NO_INCREASE, .gate_note = "Relative to a baseline, and only if the "
         "steps of both runs show that the change is not noise. Skipped without a baseline." },

@@ -40,6 +40,9 @@ struct tm_part_kind {
 
 extern const struct tm_part_kind tm_part_kind[TM_PARTS];
 
+/* The words of reports for a cause of idle time: "device stall" for "device_wait".  out: cause, if it is unknown */
+const char *tm_idle_title(const char *cause);
+
 enum tm_figure_better { TM_BETTER_LOWER, TM_BETTER_HIGHER, TM_BETTER_NEITHER };
 
 /* The values of single steps that the significance of a change is computed from, if there are any. */
@@ -61,7 +64,7 @@ enum tm_figure_gate {
 
 struct tm_run_figure {
     const char *path; /* in the summary; where "[*]" is in it, the largest one counts */
-    const char *name; /* in a sentence: "step time" */
+    const char *name; /* in a sentence: "median step time" */
     enum tm_doc_kind kind;
     enum tm_figure_better better;
     const char *kpi; /* id of the key figure that it is; NULL = none */

@@ -208,7 +208,7 @@ bool tm_path_is_below(const char *path);
 
 enum { TM_VERSION_BYTES = 256 };
 
-/* The version of a file (struct tm_batch_file).  out: false: it does not exist, or is no file */
+/* The version of a file (struct tm_batch_file).  out: false: it does not exist, or is not a file */
 bool tm_file_version(const char *path, char version[TM_VERSION_BYTES]);
 /* errors: TM_ERR_INPUT  it does not exist, or cannot be read */
 tm_status tm_file_fingerprint(struct tm_run *run, const char *path, uint64_t *bytes, int64_t *mtime_ns,

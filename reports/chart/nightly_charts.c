@@ -537,7 +537,7 @@ static void draw_job(struct tm_chart *chart, const struct tm_axis *axis, const s
 
     (void)name_of(name, job, name_room);
     (void)note_of(note, job, note_share * chart->width);
-    tm_chart_open(chart, "%s: step time %s, usual up to %s", name, note, tm_format_pct(usual, job->usual));
+    tm_chart_open(chart, "%s: median step time %s, usual up to %s", name, note, tm_format_pct(usual, job->usual));
     tm_chart_string(chart, TM_ROLE_TEXT, TM_TEXT_NORMAL, TM_ANCHOR_END, name_room, middle + 3.2, name);
     tm_chart_rect(chart, TM_ROLE_AREA, left, middle - thick / 2, right - left, thick);
     tm_chart_rect(chart, role_of(job->step, TM_ROLE_QUIET), fmin(zero, at), middle - 1, fabs(at - zero), 2);
@@ -588,12 +588,12 @@ static void draw_night(struct tm_chart *chart, const struct tm_value *night)
         draw_job(chart, &axis, &jobs.job[i], top + (i + 0.5) * pitch, name_room);
     chart->height = bottom + 16;
     fill_job_table(chart, &jobs);
-    tm_chart_add_caption(chart, "%d of %zu jobs with a step time to compare, those that changed first.", jobs.count,
-                         jobs.all);
+    tm_chart_add_caption(chart, "%d of %zu jobs with a median step time to compare, those that changed first.",
+                         jobs.count, jobs.all);
 }
 
 const struct tm_chart_maker tm_nightly_charts[] = {
-    { TM_CHART_NIGHT, "Step time vs. the previous seven good runs", NULL, count_night, .draw = draw_night },
+    { TM_CHART_NIGHT, "Median step time vs. the previous seven good runs", NULL, count_night, .draw = draw_night },
     { TM_CHART_TRENDS, NULL, NULL, count_trends, .draw_at = draw_trend },
     { .count = NULL },
 };

@@ -229,7 +229,7 @@ static void emit_change(const struct tm_content *content)
         tm_side_columns_add_sides(&ratios, content->summary, "geometric mean", "ratios", TM_DOC_NUMBER);
         tm_emit_columns(content, "geomean", ratios.column, ratios.columns, "geomean");
         tm_emit(content, TM_TONE_QUIET,
-                "Geometric mean of the ratios to the base, over the step time and its parts: below 1 is faster.");
+                "Geometric mean of the ratios to the base, over the mean step time and its parts: below 1 is faster.");
     }
     if (tm_has(tm_of(content, "timeline")))
         emit_timeline(content);

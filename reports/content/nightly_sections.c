@@ -10,7 +10,7 @@
 static void emit_findings(const struct tm_content *content)
 {
     tm_emit_findings(content, "Nothing failed, nothing is missing, and no job regressed.",
-                     "Failures first, then regressed jobs by size: step time before other figures.");
+                     "Failures first, then regressed jobs by size: median step time before other figures.");
 }
 
 static const struct tm_section nightly_findings_section = {

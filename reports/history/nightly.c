@@ -131,7 +131,7 @@ static void add_kpi(struct tm_value *list, const struct kpi *kpi, double value, 
     tm_add_string(to, "definition", kpi->definition);
 }
 
-/* The largest growth of a step time against what it was; NaN = none was assessed. */
+/* The largest increase in a median step time over its baseline; NaN = none was assessed. */
 static double worst_step(const struct night *night)
 {
     double worst = NAN;
@@ -142,7 +142,7 @@ static double worst_step(const struct night *night)
     return worst;
 }
 
-/* A step time is reported as regressed. */
+/* A median step time is reported as regressed. */
 static bool is_step_worse(const struct night *night, double least_pct)
 {
     for (size_t i = 0; i < night->jobs; i++)
@@ -162,8 +162,8 @@ static void add_kpis(struct night *night)
                   "night_worse" },
         better = { "better", "Improved jobs", "count",
                    "Jobs in which a figure improved in the runs of this page, and none regressed.", NULL },
-        step = { "step_change", "Largest step time increase", "%",
-                 "The largest change of a step time relative to the baseline of its job.", "night_worse" },
+        step = { "step_change", "Largest increase in median step time", "%",
+                 "The largest change of a median step time relative to the baseline of its job.", "night_worse" },
         absent = { "absent", "Missing jobs", "count",
                    "Jobs that ran on at least four of the previous seven nights, and have now paused for longer than "
                    "usual between two of those.",
@@ -190,7 +190,7 @@ static void add_kpis(struct night *night)
             : is_step_worse(night, bad_pct) ? "bad"
             : is_step_worse(night, 0)       ? "warning"
                                             : "good",
-            "no step time has enough previous good runs");
+            "no job has enough previous good runs to compare its median step time with");
     add_kpi(list, &absent, (double)night->of_state[NIGHT_ABSENT],
             night->of_state[NIGHT_ABSENT] > 0 ? "warning" : "good", "");
     add_kpi(list, &fresh, (double)night->of_state[NIGHT_NEW], "info", "");
@@ -286,7 +286,7 @@ static void tell_jobs(const struct night *night, char text[TEXT_BYTES])
     tm_format_append(text, TEXT_BYTES, ".");
 }
 
-/* "bert regressed the most: step time 152 ms -> 171 ms (+12.4 %)." */
+/* "bert regressed the most: median step time 152 ms -> 171 ms (+12.4 %)." */
 static void tell_worst(const struct night *night, char text[TEXT_BYTES])
 {
     const struct tm_value *findings = tm_get(night->root, "findings");

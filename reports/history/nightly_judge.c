@@ -622,7 +622,7 @@ static bool has_failed(const struct tm_value *row)
     return strcmp(tm_text(tm_get(row, "verdict")), "failed") == 0;
 }
 
-/* "step time 171 ms, limit 160 ms" of the gates that a run failed. */
+/* "median step time 171 ms, limit 160 ms" of the gates that a run failed. */
 static void emit_gates(struct tm_value *evidence, const struct tm_value *row)
 {
     const struct tm_value *gates = tm_get(row, "gates");

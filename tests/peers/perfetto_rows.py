@@ -106,17 +106,17 @@ def check_idle(tap, gaps):
     found = [(own_name(row), ts // 1000, (ts + dur) // 1000, name, depth) for row, ts, dur, name, depth in gaps]
     for device in range(2):
         row = f"gpu:{device} idle gaps"
-        whole = (row, 161, 300, "input", 0)
-        inside = [(row, 161, 280, "data_loading", 1), (row, 280, 300, "launch", 1)]
+        whole = (row, 161, 300, "input pipeline", 0)
+        inside = [(row, 161, 280, "data_loading", 1), (row, 280, 300, "launch overhead", 1)]
         tap.ok(all(one in found for one in (whole, *inside)), f"{row}: the cause, and inside what the host did", found)
 
 
 def check_counters(tap, counters):
     names = {name for name, *_ in counters}
-    tap.ok({"busy share · tracemill", "idle: input · tracemill", "gpu:0 busy share · tracemill",
+    tap.ok({"busy share · tracemill", "idle: input pipeline · tracemill", "gpu:0 busy share · tracemill",
             "gpu:1 busy share · tracemill"} <= names, "counters of each device and of all", sorted(names))
     # Of both devices: kernels, and the collective; data_loading in the gap.
-    for name, wanted in (("busy share", (2 * 70 + 60 + 30) * 1000 / 2), ("idle: input", 100_000)):
+    for name, wanted in (("busy share", (2 * 70 + 60 + 30) * 1000 / 2), ("idle: input pipeline", 100_000)):
         values = [(ts, value) for row, ts, value in counters if row == f"{name} · tracemill"]
         sum_ns = sum(value / 100 * (after - ts) for (ts, value), (after, _) in zip(values, values[1:]))
         tap.ok(abs(sum_ns - wanted) <= 0.01 * wanted, f"{name}: {sum_ns:.0f} ns, {wanted:.0f} wanted", values[:9])

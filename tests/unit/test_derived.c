@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "pipeline/doc/run_figures.h"
 #include "stages/figures/device_time.h"
 #include "stages/resolve/classes.h"
 #include "tests/support/summary_json.h"
@@ -497,8 +498,9 @@ static void check_gap(struct observed *o, const struct tm_derived_row *row)
             continue;
         o->gaps[i].is_found = true;
         assert_int_equal(gap->end_ps, row->end_ps);
-        assert_string_equal(text_of(o->x.names, row->name), gap->part_names[gap->cause]);
-        assert_string_equal(argument_text(o->x.names, row->arguments, "cause"), gap->part_names[gap->cause]);
+        assert_string_equal(text_of(o->x.names, row->name), tm_idle_title(gap->part_names[gap->cause]));
+        assert_string_equal(argument_text(o->x.names, row->arguments, "cause"),
+                            tm_idle_title(gap->part_names[gap->cause]));
         assert_string_equal(argument_text(o->x.names, row->arguments, "after"),
                             gap->after ? "k" : ""); /* "": the last one */
         assert_int_equal(number_of(o->x.names, row, "length_ns"), (gap->end_ps - gap->start_ps) / 1000);
@@ -543,7 +545,7 @@ static void gaps_are_those_of_the_summary(void **state)
         check_gap(&o, row);
         count++;
         total_ps += row->end_ps - row->start_ps;
-        input += strcmp(text_of(o.x.names, row->name), "input") == 0;
+        input += strcmp(text_of(o.x.names, row->name), "input pipeline") == 0;
     }
     assert_true(count > 10 && input > 0 && inside > 0);
     assert_int_equal(count, o.gap_count);

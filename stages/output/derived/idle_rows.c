@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Idle time of devices: a span for each gap, named by its cause, in which others say what the host did; and counters of all
- * devices of a host together, how busy they are and of which causes they are idle, for the view in which gaps are too small
- * to be seen.  Memory: the account `model`: ALL_STRETCHES sums for the busy time and for each cause. */
+/* Idle time of devices: a span for each gap, named after its cause, with spans inside for what the host did; and counters
+ * of all devices of a host, how busy they are and why they are idle, for zoom levels at which gaps are too small to be
+ * seen.  Memory: the account `model`: ALL_STRETCHES sums for the busy time and for each cause. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "pipeline/doc/run_figures.h"
 #include "stages/output/derived/derived.h"
 
 enum { ALL_STRETCHES = 1024 };
@@ -43,7 +44,7 @@ static void push_gap(struct tm_derived *d, const struct tm_idle_gap *gap, const 
 {
     struct derived_row whole = *span;
     struct tm_arguments_builder *const list = tm_derived_list(d);
-    const char *const cause = gap->part_names[gap->cause];
+    const char *const cause = tm_idle_title(gap->part_names[gap->cause]);
 
     whole.name = tm_names_put_string(d->names, cause);
     tm_put_int(list, d->keys[KEY_LENGTH_NS], tm_out_ns(gap->end_ps - gap->start_ps));
@@ -69,7 +70,7 @@ static void push_inside(struct tm_derived *d, const struct tm_idle_gap *gap, con
         tm_derived_push(d, &part);
     }
     if (has_launch) {
-        part.name = tm_names_put_string(d->names, gap->part_names[gap->launch]);
+        part.name = tm_names_put_string(d->names, tm_idle_title(gap->part_names[gap->launch]));
         part.start_ps = gap->launch_ps;
         part.end_ps = gap->end_ps;
         (void)tm_derived_list(d);
@@ -162,7 +163,7 @@ static void push_all(struct tm_derived *d)
 
         if (!has_any(all, all->idle_ps[i]))
             continue;
-        (void)snprintf(text, sizeof(text), "idle: %s", all->cause_names[i]);
+        (void)snprintf(text, sizeof(text), "idle: %s", tm_idle_title(all->cause_names[i]));
         row.name = tm_names_put_string(d->names, text);
         row.row = (uint16_t)i;
         push_values(d, all->idle_ps[i], &row);

@@ -210,7 +210,7 @@ static void exporter_take_counter(struct tm_exporter *e, const struct tm_export_
     tm_tally_add(&e->run->tallies, TM_TALLY_COUNTER_WITHOUT_VALUE, !is_any);
 }
 
-/* "busy share \u00b7 tracemill" of all devices, "gpu:0 busy share \u00b7 tracemill", "idle: input \u00b7 tracemill" */
+/* "busy share \u00b7 tracemill" of all devices, "gpu:0 busy share \u00b7 tracemill", "idle: input pipeline \u00b7 tracemill" */
 static void name_derived_counter(struct tm_exporter *e, const struct tm_derived_row *row, char name[TM_OWN_NAME_BYTES])
 {
     char text[TM_OWN_NAME_BYTES];
