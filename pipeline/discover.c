@@ -18,6 +18,7 @@
 #include "pipeline/files.h"
 #include "pipeline/run.h"
 #include "pipeline/store/sorter.h"
+#include "pipeline/strings.h"
 
 enum { TM_MEMBER_PATH_BYTES = 4096 };
 
@@ -773,8 +774,10 @@ static void member_links_resolve(struct tm_member_links *l, struct tm_found_file
 struct gathering {
     struct tm_run *run;
     const char *path;
-    struct tm_found_run files; /* of all folders: trace files by their names */
-    struct tm_found_run here;  /* of one folder */
+    struct tm_found_run files;    /* of all folders: trace files by their names */
+    struct tm_found_run here;     /* of one folder */
+    struct tm_found_run perfetto; /* Perfetto traces, which count where a manifest says that they are one run */
+    bool has_manifest;
     struct tm_found_file only; /* the first regular member; of several of that name the last */
     uint64_t others;           /* regular members of other names */
     uint64_t named;            /* of the files, those with names of traces */
@@ -869,6 +872,25 @@ static void take_file(struct gathering *g, const struct tm_member *member, const
         tm_run_add(g->run, &g->files, &file);
 }
 
+/* Perfetto traces on one timeline, as `convert` writes those of several hosts: docs/convert.md. */
+static bool take_perfetto(struct gathering *g, const struct tm_member *member, const char *last, size_t length)
+{
+    struct tm_found_file file;
+
+    if (!member->is_regular || is_hidden(member->name))
+        return false;
+    if (strcmp(last, "perfetto_manifest.json") == 0) {
+        g->has_manifest = true;
+        return true;
+    }
+    if (!tm_has_ending(last, ".pftrace") || last[length] != '\0')
+        return false;
+    file = make_file(g, member);
+    file.host = tm_file_host(g->run, member->name);
+    tm_run_add(g->run, &g->perfetto, &file);
+    return false;
+}
+
 static tm_status take_archive_member(void *to, const struct tm_member *member)
 {
     struct gathering *const g = to;
@@ -878,6 +900,8 @@ static tm_status take_archive_member(void *to, const struct tm_member *member)
     const bool is_named = tm_trace_name_read(last, &told) && last[length] == '\0';
     const bool may_be = is_named || (member->sniff && last[length] == '\0' && tm_plain_name_read(last, &told));
 
+    if (take_perfetto(g, member, last, length))
+        return g->run->error.status;
     g->left_out->special += member->is_special;
     if (!member->is_regular && !member->link)
         return TM_OK;
@@ -1055,6 +1079,12 @@ tm_status tm_discover_members(struct tm_run *run, const char *path, tm_list_memb
     found->unreadable = g.unreadable;
     found->unnamed = g.listing.unnamed;
     found->damaged = g.listing.problem[0] != '\0';
+    if (g.has_manifest && !g.files.all_count) {
+        const struct tm_found_run none = g.files;
+
+        g.files = g.perfetto;
+        g.perfetto = none;
+    }
     if (!tm_failed(run)) {
         if (g.only.member && g.others == 0 && (g.named == 0 || !strchr(tm_member_path(g.only.member), '/')))
             keep_only(&g, found);
@@ -1067,6 +1097,7 @@ tm_status tm_discover_members(struct tm_run *run, const char *path, tm_list_memb
         tm_runs_order(found, path);
     member_links_free(&g.links);
     tm_run_free(run, &g.files);
+    tm_run_free(run, &g.perfetto);
     tm_run_free(run, &g.here);
     tm_found_file_free(run, &g.only);
     return run->error.status;

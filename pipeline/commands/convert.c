@@ -31,7 +31,7 @@ static void find_place(struct tm_run *run, const struct tm_options *options, con
         (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot convert to '%s': its extension is not a known format",
                       path);
         tm_hint(&run->error, "end it with .pftrace, .pftrace.gz, .perfetto-trace, .json, .json.gz, .csv, .csv.gz, "
-                             ".parquet or .sqlite, or with / for a folder"
+                             ".tar, .parquet or .sqlite, or with / for a folder"
                              " of Parquet tables");
         return;
     }
@@ -129,7 +129,8 @@ static tm_status run_convert(struct tm_run *run, const struct tm_options *option
         return write_tables(run, options);
     if (options->output)
         find_place(run, options, options->output, &place);
-    if (options->overview && place.format && place.format->type != &tm_perfetto_writer && !tm_failed(run)) {
+    if (options->overview && place.format && (place.format->type != &tm_perfetto_writer || place.format->is_archive) &&
+        !tm_failed(run)) {
         (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot write '%s' with --overview: an overview is a .pftrace",
                       path);
         tm_hint(&run->error, "end it with .pftrace");
@@ -156,7 +157,7 @@ const struct tm_verb tm_convert_verb = {
     .usage = "INPUT... [-o FILE] [OPTION...]",
     .description =
         "Reads what report reads and writes it as one file, in bounded memory; the extension selects the format:"
-        " .pftrace, .pftrace.gz, .perfetto-trace, .json, .json.gz, .csv, .csv.gz, .parquet (events) or .sqlite (all tables);"
+        " .pftrace, .pftrace.gz, .perfetto-trace, .json, .json.gz, .csv, .csv.gz, .tar (a .pftrace for each host, for Perfetto 58), .parquet (events) or .sqlite (all tables);"
         " DIR/ is a folder with a Parquet file for each table. Spans that"
         " overlap get separate lanes, times keep every digit, and losses are reported.\n"
         "A .pftrace opens at https://ui.perfetto.dev: drop it onto the page, it stays on this machine."

@@ -41,12 +41,12 @@ static const char report_policy[] =
     "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'self'";
 
-/* The rows that are pinned and expanded in Perfetto: of a run, or of a comparison.  The name of the analysis ends with the host
- * where there are several, and names of two runs with theirs. */
+/* The rows that are pinned and expanded in Perfetto: of a run, or of a comparison.  The names of the analysis end with the host
+ * where there are several, and names of two runs with theirs.  Of several hosts, the rows of single devices and the steps of
+ * each host stay in the analysis: pinned rows should leave room for the others. */
 #define PINNED                                                                                                         \
-    "^((Analysis|Comparison) \u00b7 tracemill( \u00b7 .*)?"                                                            \
-    "|(step difference|step time, .*|findings|busy share|host steps|[a-z]+:[0-3] (steps|idle gaps)) \u00b7 "           \
-    "tracemill)$"
+    "^(((Analysis|Comparison)|findings|busy share) \u00b7 tracemill( \u00b7 .*)?"                                      \
+    "|(step difference|step time, .*|host steps|[a-z]+:[0-3] (steps|idle gaps)) \u00b7 tracemill)$"
 #define EXPANDED "^(Analysis|Comparison) \u00b7 tracemill( \u00b7 .*)?$"
 
 /* Where Perfetto's page may fetch a trace from. */

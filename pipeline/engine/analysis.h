@@ -81,6 +81,9 @@ void tm_trace_facts_add_host(struct tm_trace_facts *facts, const struct tm_trace
  * in: summary  NULL = nothing was analyzed */
 void tm_trace_facts_add_clocks(struct tm_trace_facts *facts, const struct tm_value *summary, uint32_t hosts);
 
+/* Those of one host, without its name before the keys. */
+void tm_trace_facts_add_clock_of(struct tm_trace_facts *facts, const struct tm_trace_facts *from, const char *host);
+
 /* Pseudonyms for their names, and for hosts in front of keys; once, when all have been added. */
 void tm_trace_facts_redact(struct tm_trace_facts *facts, struct tm_redactor *redactor);
 

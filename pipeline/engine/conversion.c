@@ -129,8 +129,8 @@ struct tm_writer_options tm_conversion_writer(const struct tm_conversion *c, boo
                                        .is_gzip = is_gzip,
                                        .is_zstd = c->options->zstd,
                                        .kernels = (c->options->device_rows & TM_ROWS_KERNELS) != 0,
-                                       .facts = c->facts.list,
-                                       .fact_count = c->facts.count };
+                                       .facts = c->alone.list ? c->alone.list : c->facts.list,
+                                       .fact_count = c->alone.list ? c->alone.count : c->facts.count };
 }
 
 /* --- the analysis --- */
@@ -437,7 +437,7 @@ tm_status tm_trace_output_open(struct tm_trace_output *out, const struct tm_conv
     export.writer = out->writer;
     export.filter = filter->count ? filter : NULL;
     export.derived = c->derived;
-    export.names_hosts = c->inputs.host_count > 1;
+    export.names_hosts = c->inputs.host_count > 1 && !c->alone.list;
     out->exporter = tm_exporter_new(c->run, c->names, &export);
     return out->exporter ? TM_OK : c->run->error.status;
 }
@@ -484,13 +484,14 @@ void tm_trace_output_tell(struct tm_trace_output *out, const struct tm_export_co
 /* The endings of traces. */
 
 static const struct tm_trace_format formats[] = {
-    { ".pftrace", &tm_perfetto_writer, false, true },
-    { ".pftrace.gz", &tm_perfetto_writer, true, true },
-    { ".perfetto-trace", &tm_perfetto_writer, false, true },
-    { ".json", &tm_chrome_json_writer, false, true },
-    { ".json.gz", &tm_chrome_json_writer, true, true },
-    { ".csv", &tm_csv_writer, false, false },
-    { ".csv.gz", &tm_csv_writer, true, false },
+    { ".pftrace", &tm_perfetto_writer, false, true, false },
+    { ".pftrace.gz", &tm_perfetto_writer, true, true, false },
+    { ".perfetto-trace", &tm_perfetto_writer, false, true, false },
+    { ".json", &tm_chrome_json_writer, false, true, false },
+    { ".json.gz", &tm_chrome_json_writer, true, true, false },
+    { ".csv", &tm_csv_writer, false, false, false },
+    { ".csv.gz", &tm_csv_writer, true, false, false },
+    { ".tar", &tm_perfetto_writer, false, true, true },
 };
 
 void tm_check_zstd(struct tm_run *run, const struct tm_options *options, const struct tm_trace_format *format,
@@ -542,6 +543,8 @@ tm_status tm_convert_into(struct tm_conversion *c, const struct tm_trace_format 
                                               .to_parts = c->to_parts };
     struct tm_trace_output out = { .writer = NULL };
 
+    if (format->is_archive)
+        return tm_convert_into_archive(c, format, folder, name, file, written);
     *written = (struct tm_written){ .raw_bytes = 0 };
     (void)snprintf(written->name, sizeof(written->name), "%s", name);
     *file = NULL;

@@ -25,6 +25,7 @@ struct tm_conversion {
     bool arguments_are_read; /* and all arguments */
     /* What the output says of itself. */
     struct tm_trace_facts facts;
+    struct tm_trace_facts alone; /* of the one host of a file; list NULL = a file has all hosts */
     /* Damage, known when everything was read. */
     struct tm_file_facts *file; /* of the file that is being read */
     char problem[2600];         /* of the first damaged file, with its path */
@@ -74,6 +75,7 @@ struct tm_trace_format {
     const struct tm_trace_writer_type *type;
     bool is_gzip;
     bool shows_derived; /* has a place for computed rows */
+    bool is_archive;    /* a file of that format for each host */
 };
 
 /* NULL = the name has none of the endings, or nothing before it. */
@@ -114,6 +116,10 @@ void tm_trace_output_tell(struct tm_trace_output *out, const struct tm_export_co
  * errors: of the input, of the output, limits */
 tm_status tm_convert_into(struct tm_conversion *c, const struct tm_trace_format *format, const char *folder,
                           const char *name, struct tm_out_file **file, struct tm_written *written);
+
+/* The same, where the format is an archive: trace_archive.c. */
+tm_status tm_convert_into_archive(struct tm_conversion *c, const struct tm_trace_format *format, const char *folder,
+                                  const char *name, struct tm_out_file **file, struct tm_written *written);
 
 /* Two runs in one trace, aligned by their steps: compared_trace.c. */
 struct tm_compared_trace;

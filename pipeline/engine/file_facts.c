@@ -332,7 +332,7 @@ void tm_trace_facts_add_host(struct tm_trace_facts *facts, const struct tm_trace
     const char *host = is_only ? NULL : trace->host_name;
     size_t length;
 
-    if (trace->host >= HOSTS_MOST)
+    if (!is_only && trace->host >= HOSTS_MOST)
         return;
     add_fact(facts, host, "source", tm_last_part(path, &length));
     add_figure(facts, host, "origin", tm_origin_name[trace->origin]);
@@ -371,6 +371,20 @@ void tm_trace_facts_add_clocks(struct tm_trace_facts *facts, const struct tm_val
         add_number(facts, host, "clock_offset_ps", tm_int(tm_get(row, "offset_ps")), true);
         add_fact(facts, host, "clock_drift_ppm", drift);
         add_number(facts, host, "clock_uncertainty_ps", tm_int(uncertainty), tm_has(uncertainty));
+    }
+}
+
+void tm_trace_facts_add_clock_of(struct tm_trace_facts *facts, const struct tm_trace_facts *from, const char *host)
+{
+    const size_t length = strlen(host);
+
+    for (size_t i = 0; i < from->count; i++) {
+        const char *const key = from->list[i].key;
+
+        if (strcmp(key, "tracemill.clocks") == 0)
+            add_fact(facts, NULL, key, from->list[i].value);
+        else if (strncmp(key, host, length) == 0 && strncmp(key + length, ".clock", 6) == 0)
+            add_fact(facts, NULL, key + length + 1, from->list[i].value);
     }
 }
 

@@ -69,6 +69,10 @@ def check_answers(tap, server, report, trace):
     tap.ok(status == 200 and body == trace, "the trace, byte by byte", head)
     facts = json.loads(server.get("facts.json")[2])
     tap.ok(facts["ui"] == "https://ui.perfetto.dev" and facts["report"] and facts["file"] == "trace.pftrace", "its facts", facts)
+    of = {name: bool(re.search(facts["pinned"], name)) for name in
+          ("Analysis · tracemill · a", "findings · tracemill", "busy share · tracemill · a", "gpu:3 steps · tracemill", "gpu:4 steps · tracemill",
+           "gpu:0 steps · tracemill · a", "host steps · tracemill · a", "gpu:0 busy share · tracemill", "Stream #1")}
+    tap.ok(list(of.values()) == [True] * 4 + [False] * 5, "the rows that are pinned, of several hosts those of whole hosts", of)
     status, head, body = server.get("trace", method="HEAD")
     tap.ok(status == 200 and not body and f"Content-Length: {len(trace)}\r\n" in head, "HEAD has no body", head)
     for text, first, end in (("0-9", 0, 10), ("5-", 5, len(trace)), ("-7", len(trace) - 7, len(trace)), (f"10-{10**17}", 10, len(trace))):

@@ -143,9 +143,10 @@ static void test_devices_without_a_process(void **state)
         assert_int_equal(row.order, (16 + 2 * 2 + i) * 64); /* steps and gaps of both come first */
         group.uuid = row.parent;
     }
-    assert_non_null(strstr(export_rig_lines(&rig), "group 1000001 Analysis \u00b7 tracemill \u00b7 h0 @0\n"
-                                                   "row 1000001/1000003 cpu:1 steps \u00b7 tracemill @1088\n"
-                                                   "row 1000001/1000002 cpu:0 idle gaps \u00b7 tracemill @1152\n"));
+    assert_non_null(strstr(export_rig_lines(&rig),
+                           "group 1000001 Analysis \u00b7 tracemill \u00b7 h0 @0\n"
+                           "row 1000001/1000003 cpu:1 steps \u00b7 tracemill \u00b7 h0 @1088\n"
+                           "row 1000001/1000002 cpu:0 idle gaps \u00b7 tracemill \u00b7 h0 @1152\n"));
     row =
         *tm_out_rows_use(rows, &rig.recorder.writer, tm_out_rows_derived(rows, TM_DERIVED_FACTS, TM_NONE), 0, &written);
     assert_int_equal(row.uuid, group.uuid);

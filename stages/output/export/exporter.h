@@ -238,7 +238,8 @@ struct tm_out_rows {
     bool device_shares[TM_DEVICES_MOST]; /* its process is that of other devices too, or of none */
     struct near_row near[TM_NEAR_ROWS];
     /* our own names */
-    tm_strid name_own, name_verdict, name_findings, name_host_steps;
+    tm_strid name_own;
+    char of_host[160]; /* " \u00b7 host0": after names of rows that may be pinned, where there are several hosts */
 };
 
 /* From ordered events to calls of a trace writer: rows, lanes, cuts, counters, arrows; docs/convert.md specifies the

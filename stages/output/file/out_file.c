@@ -113,6 +113,24 @@ void tm_out_file_write(struct tm_out_file *f, const void *bytes, size_t length)
     }
 }
 
+uint64_t tm_out_file_bytes(const struct tm_out_file *f)
+{
+    return f->written + f->used;
+}
+
+void tm_out_file_patch(struct tm_out_file *f, uint64_t at, const void *bytes, size_t length)
+{
+    assert(!f->deflater);
+    pass_block(f);
+    if (tm_failed(f->run))
+        return;
+    errno = 0;
+    if (fseeko(f->file.stream, (off_t)at, SEEK_SET) != 0 || fwrite(bytes, 1, length, f->file.stream) != length ||
+        fseeko(f->file.stream, 0, SEEK_END) != 0)
+        (void)tm_fail_system(&f->run->error, TM_ERR_OUTPUT, -1, errno != 0 ? errno : EIO, "cannot write '%s'",
+                             f->file.path);
+}
+
 tm_status tm_out_file_commit(struct tm_out_file *f, uint64_t *written)
 {
     pass_block(f);

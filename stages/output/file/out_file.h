@@ -20,6 +20,11 @@ struct tm_out_file *tm_out_file_open(struct tm_run *run, const char *folder, con
 /* A failure is remembered in run->error, and after one nothing is written. */
 void tm_out_file_write(struct tm_out_file *file, const void *bytes, size_t length);
 
+/* Bytes so far, of a plain file. */
+uint64_t tm_out_file_bytes(const struct tm_out_file *file);
+/* Replace bytes that were written to a plain file. */
+void tm_out_file_patch(struct tm_out_file *file, uint64_t at, const void *bytes, size_t length);
+
 /* The file appears, unless the run has failed.
  * out: *written  bytes on disk; may be NULL */
 tm_status tm_out_file_commit(struct tm_out_file *file, uint64_t *written);

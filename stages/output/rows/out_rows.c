@@ -435,6 +435,7 @@ void tm_out_rows_name_of_device(const struct tm_out_rows *r, uint32_t device, bo
                                 char *name, size_t size)
 {
     const char *id = "", *slash;
+    size_t used;
 
     if (device < r->device_count && (is_ours || r->device_shares[device])) {
         id = r->trace->devices[device].id;
@@ -443,10 +444,23 @@ void tm_out_rows_name_of_device(const struct tm_out_rows *r, uint32_t device, bo
     }
     if (*id) {
         (void)snprintf(name, size, "%s %s" TM_OF_OURS, id, what);
-        return;
+    } else {
+        assert(strlen(what) + sizeof(TM_OF_OURS) <= size);
+        memcpy(mempcpy(name, what, strlen(what)), TM_OF_OURS, sizeof(TM_OF_OURS)); /* for each value of a counter */
     }
-    assert(strlen(what) + sizeof(TM_OF_OURS) <= size);
-    memcpy(mempcpy(name, what, strlen(what)), TM_OF_OURS, sizeof(TM_OF_OURS)); /* for each value of a counter */
+    if (!is_ours || !r->names_hosts)
+        return;
+    used = strlen(name);
+    (void)snprintf(name + used, size - used, "%s", r->of_host);
+}
+
+/* A row of the host, not of a device of it. */
+static void add_host_row(struct tm_out_rows *r, const char *what, uint32_t place)
+{
+    char text[TM_OWN_NAME_BYTES];
+
+    tm_out_rows_name_of_device(r, TM_NONE, true, what, text, sizeof(text));
+    add_own_row(r, r->own_process, tm_names_put_string(r->names, text), place);
 }
 
 static void add_device_row(struct tm_out_rows *r, uint32_t device, const char *what, enum own_place place)
@@ -483,14 +497,18 @@ static void add_launches(struct tm_out_rows *r, uint32_t device)
 
 static void add_own_rows(struct tm_out_rows *r)
 {
+    char host[sizeof(r->trace->host_name)];
+
+    (void)tm_redact_host(r->run->redactor, host, sizeof(host), r->trace->host_name);
+    (void)snprintf(r->of_host, sizeof(r->of_host), TM_OF "%s", host);
     find_sharing_devices(r);
     for (uint32_t i = 0; i < r->device_count; i++) {
         add_device_row(r, i, "steps", PLACE_STEPS);
         add_device_row(r, i, "idle gaps", PLACE_GAPS);
     }
-    add_own_row(r, r->own_process, r->name_host_steps, PLACE_HOST_STEPS);
-    add_own_row(r, r->own_process, r->name_findings, PLACE_FINDINGS);
-    add_own_row(r, r->own_process, r->name_verdict, PLACE_VERDICT);
+    add_host_row(r, "host steps", PLACE_HOST_STEPS);
+    add_host_row(r, "findings", PLACE_FINDINGS);
+    add_host_row(r, "verdict", PLACE_VERDICT);
     for (uint32_t i = 0; i < r->device_count; i++)
         add_launches(r, i);
 }
@@ -514,9 +532,6 @@ struct tm_out_rows *tm_out_rows_new(struct tm_run *run, struct tm_names *names, 
     r->planes = TM_FIRST_PLANE - 1;
     r->pids = tm_rows_new_paged(run, TM_ACCOUNT_MODEL, sizeof(int32_t), memory_bytes / 32, PAGE_BYTES);
     r->name_own = tm_names_put_string(names, "Analysis" TM_OF_OURS);
-    r->name_verdict = tm_names_put_string(names, "verdict" TM_OF_OURS);
-    r->name_host_steps = tm_names_put_string(names, "host steps" TM_OF_OURS);
-    r->name_findings = tm_names_put_string(names, "findings" TM_OF_OURS);
     if (!tm_failed(run))
         return r;
     tm_out_rows_free(r);
