@@ -229,13 +229,14 @@ tm_status tm_filter_read(struct tm_filter *filter, const char *text, const char 
 /* --- options --- */
 
 enum {
-    TRACES = TM_FOR_CONVERT | TM_FOR_SPLIT,                          /* verbs that write traces */
-    STUDIES = TM_FOR_COMPARE | TM_FOR_SCALING,                       /* verbs that write a document of several runs */
-    REPORTS = TM_FOR_REPORT | STUDIES,                               /* verbs that write a document */
-    WORKS = TM_FOR_BATCH | TM_FOR_BATCH_RUN | TM_FOR_BATCH_SUBMIT,   /* verbs by which traces of a batch are analyzed */
+    TRACES = TM_FOR_CONVERT | TM_FOR_SPLIT,    /* verbs that write traces */
+    STUDIES = TM_FOR_COMPARE | TM_FOR_SCALING, /* verbs that write a document of several runs */
+    REPORTS = TM_FOR_REPORT | STUDIES,         /* verbs that write a document */
+    WORKS = TM_FOR_BATCH | TM_FOR_BATCH_RUN | TM_FOR_BATCH_ITEM |
+            TM_FOR_BATCH_SUBMIT,                                     /* verbs by which traces of a batch are analyzed */
     JOINS = TM_FOR_BATCH | TM_FOR_BATCH_MERGE | TM_FOR_BATCH_SUBMIT, /* and by which its results are put together */
     SCANS = TM_FOR_BATCH | TM_FOR_BATCH_SCAN | TM_FOR_BATCH_SUBMIT,  /* and by which they are found */
-    BATCHES = WORKS | JOINS | SCANS | TM_FOR_BATCH_PRUNE | TM_FOR_BATCH_EXPORT,
+    BATCHES = WORKS | JOINS | SCANS | TM_FOR_BATCH_PRUNE | TM_FOR_BATCH_EXPORT | TM_FOR_BATCH_JOIN,
     ANALYSES = TM_FOR_REPORT | WORKS | TM_FOR_BATCH_MERGE, /* verbs that write reports: merging joins hosts to runs */
     OPENS = TM_FOR_OPEN,                                   /* of a run it makes a report and a trace */
     PRINTS = TM_FOR_BRIEF | TM_FOR_SHOW | TM_FOR_QUERY,    /* verbs that print some of the figures */
@@ -462,7 +463,7 @@ const struct tm_option tm_option_table[TM_OPTION_COUNT] = {
         "markdown", TM_KIND_TEXT, TM_FOR_CHECK | JOINS, FIELD(markdown), .argument = "FILE",
         .help = "also write the result as Markdown" },
     [TM_OPTION_MANIFEST] = {
-        "manifest", TM_KIND_TEXT, TM_FOR_BATCH_RUN | TM_FOR_BATCH_SUBMIT, FIELD(manifest),
+        "manifest", TM_KIND_TEXT, TM_FOR_BATCH_RUN | TM_FOR_BATCH_ITEM | TM_FOR_BATCH_SUBMIT, FIELD(manifest),
         .argument = "FILE",
         .help = "the list of traces written by batch scan" },
     [TM_OPTION_JOBS] = {
@@ -477,6 +478,16 @@ const struct tm_option tm_option_table[TM_OPTION_COUNT] = {
         .help =
         "process share I of N, numbered from 0; auto: take I, and N unless given, from the environment of Slurm, "
         "Kubernetes or GNU parallel; otherwise process everything" },
+    [TM_OPTION_ITEM] = {
+        "item", TM_KIND_TEXT, TM_FOR_BATCH_ITEM, FIELD(item), .argument = "ITEM",
+        .flags = TM_OPTION_NO_KEY | TM_OPTION_NO_ENVIRONMENT,
+        .help = "the item of the manifest to process: its number, from 0, ID, or ID/HOST" },
+    [TM_OPTION_LEASE] = {
+        "lease", TM_KIND_TIME, TM_FOR_BATCH_RUN | TM_FOR_BATCH_ITEM, FIELD(lease_ps), .argument = "TIME",
+        .fallback = "0s",
+        .help =
+        "take one trace after the other, beside any number of other workers with this option; what a killed worker "
+        "held is taken over after TIME; 0s: batch run works alone, or on its share, batch item uses 60s" },
     [TM_OPTION_ITEM_TIMEOUT] = {
         "item-timeout", TM_KIND_TIME, WORKS | JOINS, FIELD(item_time_ps), .argument = "TIME",
         .fallback = "3600s",

@@ -91,7 +91,9 @@ enum tm_verb_bit {
     TM_FOR_BATCH_REGRESSIONS = 1 << 25,
     TM_FOR_BATCH_ACK = 1 << 26,
     TM_FOR_BATCH_ACCEPT = 1 << 27,
-    TM_FOR_ALL = (1 << 28) - 1,
+    TM_FOR_BATCH_ITEM = 1 << 28,
+    TM_FOR_BATCH_JOIN = 1 << 29,
+    TM_FOR_ALL = (1 << 30) - 1,
 };
 
 /* What `report` and `split` write, as bits. */
@@ -234,6 +236,8 @@ struct tm_options {
     const char *manifest;    /* --manifest: a file */
     uint64_t jobs;           /* --jobs: processes at once; 0 = as many as the machine can run */
     struct tm_shard shard;   /* --shard */
+    const char *item;        /* --item: number, ID, or ID/HOST */
+    int64_t lease_ps;        /* --lease: clock time; 0 = no leases */
     int64_t item_time_ps;    /* --item-timeout: clock time of one worker; 0 = no limit */
     bool retry;              /* --retry: do again what could not be read */
     const char *keys;        /* --keys: a template of path parts */
@@ -349,6 +353,8 @@ enum tm_option_index {
     TM_OPTION_MANIFEST,
     TM_OPTION_JOBS,
     TM_OPTION_SHARD,
+    TM_OPTION_ITEM,
+    TM_OPTION_LEASE,
     TM_OPTION_ITEM_TIMEOUT,
     TM_OPTION_RETRY,
     TM_OPTION_KEYS,

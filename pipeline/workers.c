@@ -594,16 +594,26 @@ static struct slot *free_slot(const struct pool *pool)
 /* Begin as many as there is place for.  Where the system has no process left, those that run are waited for. */
 static tm_status fill(struct pool *pool, const struct kept_signals *kept, size_t *next)
 {
+    bool is_wanted = false; /* the next one: asked once, however many attempts it takes */
     const struct timespec pause = { .tv_nsec = FORK_WAIT_MS * 1000000L };
     struct slot *slot;
     int attempts = 0;
 
     while (*next < pool->work->count && !asked_to_end && (slot = free_slot(pool)) != NULL) {
+        if (!is_wanted && pool->work->wants && !pool->work->wants(pool->work->of, *next)) {
+            ++*next;
+            if (tm_failed(pool->run))
+                break;
+            continue;
+        }
+        is_wanted = true;
+
         const int problem = start(pool, kept, slot, *next);
 
         if (!problem) {
             ++*next;
             attempts = 0;
+            is_wanted = false;
             continue;
         }
         if (pool->running)
@@ -612,7 +622,7 @@ static tm_status fill(struct pool *pool, const struct kept_signals *kept, size_t
             return tm_fail_system(&pool->run->error, TM_ERR_LIMIT, -1, problem, "cannot start a process");
         (void)nanosleep(&pause, NULL);
     }
-    return TM_OK;
+    return pool->run->error.status;
 }
 
 static void end_all(struct pool *pool)

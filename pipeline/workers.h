@@ -21,6 +21,7 @@ struct tm_work {
     unsigned jobs;       /* at once */
     size_t memory_bytes; /* --memory of each: its data may grow to a bound well above it, set by the kernel */
     int64_t time_ps;     /* clock time of each, then SIGTERM, then SIGKILL; 0 = no limit */
+    bool (*wants)(void *of, size_t index); /* in the driver, before it starts: false = skip it; NULL = all are worked */
     /* In the new process: its stdin is /dev/null, its stdout too or `output`, the driver keeps its stderr, and no other
      * file that the driver had open is open in it.  returned: its exit status */
     int (*work)(void *of, size_t index);

@@ -5,12 +5,12 @@
 
 static void scan_and_work(struct tm_run *run, const struct tm_options *options, struct tm_batch_counts *counts)
 {
-    const struct tm_shard all = { .count = 1 };
+    const struct tm_batch_share all = { .shard = { .count = 1 } };
     struct tm_manifest manifest = { .run = NULL };
     char known[TM_OUT_PATH_BYTES];
 
     if (!tm_out_path(run, options->output, TM_MANIFEST_FILE, known) && !tm_batch_find(run, options, known, &manifest))
-        tm_batch_work(run, options, &manifest, options->output, all, counts);
+        tm_batch_work(run, options, &manifest, options->output, &all, counts);
     tm_manifest_free(&manifest);
 }
 

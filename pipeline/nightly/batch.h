@@ -85,10 +85,20 @@ tm_status tm_batch_find(struct tm_run *run, const struct tm_options *options, co
  * errors: TM_ERR_USAGE, TM_ERR_OUTPUT */
 tm_status tm_batch_check(struct tm_run *run, const struct tm_options *options, const char *out);
 
+/* Which items of a manifest a process works on. */
+struct tm_batch_share {
+    struct tm_shard shard;
+    const char *item; /* of --item; NULL = all of the share */
+    bool
+        is_of_items; /* the manifest is one line of another, or the process one of many: OUT has the manifest already */
+    int64_t lease_ps; /* others may take them, too: leases expire after this time; 0 = no other process works on them */
+};
+
 /* Process the items of a share that are not done: reports, and partials of runs of several hosts.  The manifest is
- * kept in OUT.  A failed item is a result; what fails the batch is OUT itself.  errors: TM_ERR_OUTPUT, TM_ERR_LIMIT */
+ * kept in OUT.  A failed item is a result; what fails the batch is OUT itself.
+ * errors: TM_ERR_OUTPUT, TM_ERR_LIMIT; TM_ERR_USAGE  there is no such item */
 tm_status tm_batch_work(struct tm_run *run, const struct tm_options *options, const struct tm_manifest *manifest,
-                        const char *out, struct tm_shard shard, struct tm_batch_counts *counts);
+                        const char *out, const struct tm_batch_share *share, struct tm_batch_counts *counts);
 
 /* What is wrong with the options of a merge is reported before any work: the gate file, --baseline, files beside OUT.
  * errors: TM_ERR_USAGE */
@@ -143,14 +153,32 @@ struct tm_batch_pool {
     const struct tm_batch_task *tasks;
     size_t count;
     struct tm_batch_counts *counts;
-    bool joins; /* the inputs are partials in OUT */
+    bool joins;       /* the inputs are partials in OUT */
+    int64_t lease_ps; /* as of tm_batch_share */
     /* private */
+    struct tm_lease *leases; /* that this process may hold at once */
+    size_t lease_count;
+    struct tm_batch_watch *watches; /* of each task; NULL without leases */
     uint64_t weight, weight_done;
     size_t ended;
     uint64_t begin_ns;
     char first_failure[TM_RESULT_MESSAGE_BYTES];
     size_t failures;
 };
+
+/* What the process of an item does.  returned: its exit status; the error is on stderr */
+enum {
+    TM_BATCH_CHANGED = 64 /* the input is not what was scanned */,
+    TM_BATCH_UNREADABLE /* the system could not read it, whatever is in it, as when storage fails */
+};
+
+int tm_batch_item_work(const struct tm_batch_pool *pool, const struct tm_batch_task *task);
+bool tm_batch_item_has_changed(const struct tm_batch_pool *pool, const struct tm_batch_task *task);
+const char *tm_batch_options_of(const struct tm_batch_pool *pool, const struct tm_batch_file *part);
+
+/* Report the state of the items of a batch: a line on a terminal, a document with --json.
+ * errors: TM_PARTIAL if one is not done, or of a damaged input; TM_ERR_OUTPUT */
+tm_status tm_batch_close(struct tm_run *run, const struct tm_options *options, const struct tm_batch_counts *counts);
 
 /* The fingerprints of the options, of reports and of partials: what changes a report only leaves partials as they
  * are. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A share of a manifest, and the last words about it. */
+/* Works on the items of a manifest, or of a share of it, in a pool of processes. */
 #include "pipeline/nightly/batch.h"
 
 #include <limits.h>
@@ -7,21 +7,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "pipeline/atomic_file.h"
 #include "pipeline/commands/commands.h"
-#include "pipeline/engine/analysis.h"
 #include "pipeline/engine/outputs.h"
+#include "pipeline/files.h"
+#include "pipeline/nightly/leases.h"
 #include "pipeline/nightly/manifest.h"
 #include "pipeline/nightly/result.h"
-#include "reports/findings/summary_query.h"
+#include "pipeline/strings.h"
 #include "reports/findings/thresholds.h"
-#include "stages/input/bytes/archive.h"
-
-/* What a worker does: the exit status of the process.  TM_BATCH_CHANGED: the input is not what was scanned;
- * TM_BATCH_UNREADABLE: the system could not read it, whatever is in it, as when storage fails. */
-enum { TM_BATCH_CHANGED = 64, TM_BATCH_UNREADABLE };
 
 static const struct {
     const char *key;
@@ -77,9 +75,7 @@ static void emit_counts(const struct tm_options *options, const struct tm_batch_
     (void)putchar('\n');
 }
 
-/* Report the state of the items of a batch: a line on a terminal, a document with --json.
- * errors: TM_PARTIAL if one is not done, or of a damaged input; TM_ERR_OUTPUT */
-static tm_status batch_close(struct tm_run *run, const struct tm_options *options, const struct tm_batch_counts *counts)
+tm_status tm_batch_close(struct tm_run *run, const struct tm_options *options, const struct tm_batch_counts *counts)
 {
     if (options->dry_run)
         return run->error.status;
@@ -92,250 +88,8 @@ static tm_status batch_close(struct tm_run *run, const struct tm_options *option
     return counts->partial || counts->refused || counts->failed || counts->missing ? TM_PARTIAL : TM_OK;
 }
 
-/* What a process of a batch does: one report, or one partial, and its result.  It has its own run: ledger, tallies,
- * error.  The inputs are examined before and after, so that a result matches its fingerprint. */
-
-static const char *batch_pool_options_of(const struct tm_batch_pool *pool, const struct tm_batch_file *part);
-static bool has_changed(const struct tm_batch_pool *pool, const struct tm_batch_task *task);
-
-struct task {
-    const struct tm_batch_pool *pool;
-    const struct tm_batch_task *task;
-    struct tm_run *run;
-    struct tm_options options;
-    struct tm_input_choice choice;
-    struct tm_batch_parts parts; /* of a join */
-    char folder[TM_OUT_PATH_BYTES], run_path[TM_OUT_PATH_BYTES], path[TM_OUT_PATH_BYTES];
-    char *operand;
-    bool has_changed;
-};
-
-size_t tm_batch_outputs(uint32_t formats, char names[TM_BATCH_OUTPUTS_MOST][64],
-                        const char *list[TM_BATCH_OUTPUTS_MOST])
-{
-    size_t count = 0;
-
-    while (count < TM_BATCH_OUTPUTS_MOST &&
-           (list[count] = tm_document_file(names[count], NULL, formats, count)) != NULL)
-        count++;
-    return count;
-}
-
-/* --- inputs --- */
-
-/* The file that is the task's only input. */
-static const struct tm_batch_file *file_of(const struct task *t)
-{
-    return t->task->part ? t->task->part : &t->task->batch_run->file[0];
-}
-
-/* Whether a file matches the manifest; one that could not be read then may not be readable now. */
-static bool batch_is_as_scanned(struct tm_run *run, const char *path, const struct tm_batch_file *file)
-{
-    const struct tm_error before = run->error;
-    char fingerprint[TM_FINGERPRINT_BYTES];
-    uint64_t bytes;
-    int64_t mtime_ns;
-
-    if (tm_file_fingerprint(run, path, &bytes, &mtime_ns, fingerprint))
-        fingerprint[0] = '\0';
-    run->error = before;
-    return strcmp(fingerprint, file->fingerprint) == 0;
-}
-
-static tm_status check_input(struct task *t)
-{
-    if (tm_failed(t->run) || t->pool->joins || batch_is_as_scanned(t->run, t->path, file_of(t)))
-        return t->run->error.status;
-    t->has_changed = true;
-    return tm_fail(&t->run->error, TM_ERR_INPUT, -1, "'%s' has changed since it was scanned", t->path);
-}
-
-/* A link that points outside ROOT, from the manifest or created since. */
-static void check_place(struct task *t)
-{
-    const char *const root = t->task->batch_run->root;
-    char real[PATH_MAX]; /* another machine may have links on the way to the root */
-    bool leads_out;
-
-    t->run->links_root = root;
-    if (t->run->follow_links || !realpath(root, real) || tm_leads_out(real, t->path, &leads_out) != 0 || !leads_out)
-        return; /* opening it reports what cannot be followed */
-    (void)tm_fail(&t->run->error, TM_ERR_INPUT, -1, "'%s' points outside '%s'", t->path, root);
-    tm_hint(&t->run->error, "--follow-links follows links to any location");
-}
-
-static void prepare_file(struct task *t)
-{
-    const struct tm_batch_run *r = t->task->batch_run;
-    const struct tm_batch_file place = { .path = r->path };
-
-    if (tm_input_path(t->run, r, &place, t->run_path) || tm_input_path(t->run, r, file_of(t), t->path))
-        return;
-    t->operand = file_of(t)->member ? t->path : t->run_path; /* the folder of a member is not a path */
-    t->choice = (struct tm_input_choice){ .path = t->path, .member = file_of(t)->member, .run_name = r->name };
-    t->options.inputs = &t->operand;
-    t->options.input_count = 1;
-    check_place(t);
-    (void)check_input(t);
-}
-
-static void prepare_join(struct task *t)
-{
-    tm_batch_parts_find(&t->parts, t->run, t->pool->out, t->task->batch_run);
-    t->choice = (struct tm_input_choice){ .missing = t->parts.missing, .missing_count = t->parts.missing_count };
-    t->options.inputs = t->parts.paths;
-    t->options.input_count = t->parts.path_count;
-}
-
-static void prepare(struct task *t)
-{
-    const struct tm_options *o = t->pool->options;
-
-    t->options = *o;
-    t->options.output = t->folder;
-    t->options.formats = t->task->part ? TM_FORMAT_PARTIAL : o->formats | TM_FORMAT_JSON;
-    t->options.choice = &t->choice;
-    t->options.jobs = 1; /* the pool has as many as the machine is for */
-    t->options.thresholds = t->task->part ? NULL : o->thresholds;
-    t->options.title = t->options.run_name = t->options.redact_map = NULL;
-    t->options.latest = t->options.json = t->options.stats = t->options.redact = false;
-    if (t->pool->joins)
-        prepare_join(t);
-    else
-        prepare_file(t);
-}
-
-/* --- its result --- */
-
-/* The first file with a problem, or the losses: what a partial report is partial of. */
-static void tell_partial(const struct task *t, const struct tm_value *summary, char text[TM_RESULT_MESSAGE_BYTES])
-{
-    const struct tm_value *files = tm_path(summary, "input.files");
-    const uint64_t losses = tm_tally_losses(&t->run->tallies, t->run->tally_use);
-
-    for (size_t i = 0; i < tm_length(files); i++) {
-        const char *problem = tm_text(tm_path(tm_at(files, i), "problems[0]"));
-
-        if (!tm_is(tm_get(tm_at(files, i), "partial")))
-            continue;
-        (void)snprintf(text, TM_RESULT_MESSAGE_BYTES, "'%.400s': %.500s", tm_text(tm_get(tm_at(files, i), "path")),
-                       problem[0] ? problem : "it is damaged");
-        return;
-    }
-    (void)snprintf(text, TM_RESULT_MESSAGE_BYTES, "the figures do not cover all of the input: %llu losses",
-                   (unsigned long long)losses);
-}
-
-static void write_result(struct task *t, const struct tm_value *summary)
-{
-    const bool is_partial = tm_is(tm_path(summary, "input.partial")) || !tm_query_checks_hold(summary) ||
-                            tm_tally_losses(&t->run->tallies, t->run->tally_use) > 0;
-    struct tm_result_about about = { .batch_run = t->task->batch_run,
-                                     .file = t->task->part,
-                                     .fingerprint = t->task->fingerprint,
-                                     .options = batch_pool_options_of(t->pool, t->task->part),
-                                     .status = is_partial ? TM_RESULT_PARTIAL : TM_RESULT_DONE,
-                                     .exit_status = is_partial ? TM_PARTIAL : TM_OK };
-    char names[TM_BATCH_OUTPUTS_MOST][64], message[TM_RESULT_MESSAGE_BYTES] = "";
-    const char *made[TM_BATCH_OUTPUTS_MOST];
-    const size_t count = tm_batch_outputs(t->options.formats, names, made);
-    struct tm_doc *doc = tm_doc_new(t->run);
-
-    if (!doc)
-        return;
-    if (is_partial)
-        tell_partial(t, summary, message);
-    about.message = message;
-    tm_result_fill(doc, &about);
-    if (!t->task->part)
-        tm_result_figures(tm_doc_root(doc), summary);
-    tm_result_list(doc, t->folder, made, count);
-    tm_result_write(t->run, t->folder, doc);
-    tm_doc_free(doc);
-}
-
-/* All files have their names. */
-static tm_status take_summary(void *to, const struct tm_value *summary)
-{
-    struct task *t = to;
-
-    if (!check_input(t))
-        write_result(t, summary);
-    return t->run->error.status;
-}
-
-/* --- the work --- */
-
-static tm_status work(struct task *t)
-{
-    const struct tm_report_taker taker = { take_summary, t };
-    char names[TM_BATCH_OUTPUTS_MOST][64];
-    const char *list[TM_BATCH_OUTPUTS_MOST];
-    const size_t count = tm_batch_outputs(UINT32_MAX, names, list);
-
-    if (tm_out_item_folder(t->run, t->pool->out, t->task->batch_run, t->task->part, t->folder) ||
-        tm_result_remove(t->run, t->folder, list, count))
-        return t->run->error.status;
-    prepare(t);
-    return tm_failed(t->run) ? t->run->error.status : tm_report_make(t->run, &t->options, &taker);
-}
-
-static int batch_pool_task(const struct tm_batch_pool *pool, const struct tm_batch_task *task)
-{
-    static struct tm_run run;
-    static struct task t;
-    tm_status st;
-
-    run = (struct tm_run){ .spill_dir = pool->run->spill_dir,
-                           .limit_times = pool->options->limit_times,
-                           .strict = pool->options->strict,
-                           .quiet = true,
-                           .follow_links = pool->options->follow_links };
-    tm_budget_init(&run.budget, pool->options->memory_bytes);
-    tm_budget_add_spare(&run.budget);
-    run.progress = (struct tm_progress){ .phase = "" };
-    t = (struct task){ .pool = pool, .task = task, .run = &run };
-    st = work(&t);
-    tm_batch_parts_free(&t.parts);
-    tm_archive_end(&run);
-    if (!tm_failed(&run))
-        return tm_tally_losses(&run.tallies, run.tally_use) > 0 ? TM_PARTIAL : (int)st;
-    tm_error_print(&run.error, stderr);
-    if (t.has_changed)
-        return TM_BATCH_CHANGED;
-    return st == TM_ERR_INPUT && run.error.problem ? TM_BATCH_UNREADABLE : (int)st;
-}
-
 /* Tasks of a batch in a pool of processes: what their ends mean, the results of those that failed, the progress
  * line. */
-
-/* --- options --- */
-
-/* A partial has the data that was read, not its presentation: options that only affect reports are ignored. */
-static struct tm_options options_of_parts(const struct tm_options *options)
-{
-    struct tm_options parts = *options;
-
-    parts.formats = TM_FORMAT_PARTIAL;
-    parts.thresholds = parts.note = NULL;
-    parts.paper = TM_PAPER_A4;
-    parts.rows = 0;
-    return parts;
-}
-
-tm_status tm_batch_pool_options(struct tm_batch_pool *pool)
-{
-    const struct tm_options parts = options_of_parts(pool->options);
-
-    tm_options_fingerprint(pool->run, pool->options, pool->report_options);
-    return tm_options_fingerprint(pool->run, &parts, pool->part_options);
-}
-
-static const char *batch_pool_options_of(const struct tm_batch_pool *pool, const struct tm_batch_file *part)
-{
-    return part ? pool->part_options : pool->report_options;
-}
 
 /* --- progress --- */
 
@@ -391,7 +145,7 @@ tm_status tm_batch_pool_fail(struct tm_batch_pool *pool, const struct tm_batch_t
     const struct tm_result_about about = { .batch_run = task->batch_run,
                                            .file = task->part,
                                            .fingerprint = task->fingerprint,
-                                           .options = batch_pool_options_of(pool, task->part),
+                                           .options = tm_batch_options_of(pool, task->part),
                                            .status = status,
                                            .exit_status = exit_status,
                                            .message = message,
@@ -401,6 +155,13 @@ tm_status tm_batch_pool_fail(struct tm_batch_pool *pool, const struct tm_batch_t
     const size_t count = tm_batch_outputs(UINT32_MAX, names, list);
     struct tm_doc *doc = NULL;
 
+    enum tm_result_status standing = TM_RESULT_MISSING;
+
+    if (!pool->joins && !tm_batch_task_look(pool, task, &standing) &&
+        (standing == TM_RESULT_DONE || standing == TM_RESULT_PARTIAL)) { /* by a process that did the same */
+        tm_batch_count_standing(pool->counts, standing);
+        return pool->run->error.status;
+    }
     pool->failures++;
     if (!pool->first_failure[0])
         (void)snprintf(pool->first_failure, sizeof(pool->first_failure), "'%.128s': %.800s", task->batch_run->id,
@@ -420,16 +181,6 @@ tm_status tm_batch_pool_fail(struct tm_batch_pool *pool, const struct tm_batch_t
     return pool->run->error.status;
 }
 
-static bool has_changed(const struct tm_batch_pool *pool, const struct tm_batch_task *task)
-{
-    const struct tm_batch_file *file = task->part ? task->part : &task->batch_run->file[0];
-    char path[TM_OUT_PATH_BYTES];
-
-    if (pool->joins)
-        return false;
-    return tm_input_path(pool->run, task->batch_run, file, path) || !batch_is_as_scanned(pool->run, path, file);
-}
-
 static tm_status fail_exit(struct tm_batch_pool *pool, const struct tm_batch_task *task,
                            const struct tm_outcome *outcome)
 {
@@ -438,7 +189,7 @@ static tm_status fail_exit(struct tm_batch_pool *pool, const struct tm_batch_tas
     char message[TM_RESULT_MESSAGE_BYTES], hint[TM_RESULT_MESSAGE_BYTES];
     enum tm_result_status status = TM_RESULT_FAILED;
 
-    if (number == TM_BATCH_CHANGED || (number == TM_ERR_INPUT && has_changed(pool, task)))
+    if (number == TM_BATCH_CHANGED || (number == TM_ERR_INPUT && tm_batch_item_has_changed(pool, task)))
         return tm_batch_pool_fail(pool, task, status, TM_ERR_INPUT, "the input was changed or removed after the scan",
                                   "scan again");
     read_said(outcome->said, message, hint);
@@ -473,13 +224,149 @@ static tm_status fail_time(struct tm_batch_pool *pool, const struct tm_batch_tas
                               "raise --item-timeout, or lower --jobs");
 }
 
+/* --- leases ---
+ *
+ * With --lease, any number of processes on any number of machines take the items of one manifest.  Each goes through
+ * the same list, takes a lease of the next item that has no valid result, and works on it.  Then it waits for the items
+ * that others hold, and takes over those whose leases expire, so a process that ends normally leaves nothing undone. */
+
+struct tm_batch_watch {
+    uint64_t mark, since_ns; /* of the lease that somebody else holds, and since when it is this one */
+    struct tm_lease *lease;  /* of this process; NULL = none */
+    bool is_ended, is_others;
+};
+
+enum { PAUSE_LEAST_MS = 20, PAUSE_MOST_MS = 2000 };
+
+/* An item that failed is tried again by the next batch, and not by each worker of this one. */
+static bool has_failed_already(const struct tm_batch_pool *pool, const struct tm_batch_task *task)
+{
+    char folder[TM_OUT_PATH_BYTES], path[TM_OUT_PATH_BYTES];
+    struct stat result, manifest;
+
+    if (pool->options->retry || !pool->options->manifest || stat(pool->options->manifest, &manifest) != 0 ||
+        tm_out_item_folder(pool->run, pool->out, task->batch_run, task->part, folder) ||
+        tm_out_path(pool->run, folder, TM_RESULT_FILE, path) || stat(path, &result) != 0)
+        return false;
+    return tm_file_time_ns(&result) > tm_file_time_ns(&manifest);
+}
+
+/* Whether nothing is to be done about it: it is counted. */
+static bool has_ended(struct tm_batch_pool *pool, size_t index)
+{
+    const struct tm_batch_task *const task = &pool->tasks[index];
+    struct tm_batch_watch *const watch = &pool->watches[index];
+    enum tm_result_status status;
+
+    if (watch->is_ended || tm_batch_task_look(pool, task, &status))
+        return true;
+    if (!tm_result_stands(status, pool->options->retry) &&
+        !(status == TM_RESULT_FAILED && has_failed_already(pool, task)))
+        return false;
+    watch->is_ended = true;
+    pool->ended++;
+    pool->weight_done += task->weight;
+    tm_batch_count_standing(pool->counts, status);
+    pool->counts->failed += status == TM_RESULT_FAILED;
+    pool->counts->troubled += status != TM_RESULT_DONE;
+    return true;
+}
+
+static struct tm_lease *free_lease(const struct tm_batch_pool *pool)
+{
+    for (size_t i = 0; i < pool->lease_count; i++)
+        if (!pool->leases[i].owner[0])
+            return &pool->leases[i];
+    return NULL;
+}
+
+static bool take_item(void *of, size_t index)
+{
+    struct tm_batch_pool *const pool = of;
+    const struct tm_batch_task *const task = &pool->tasks[index];
+    struct tm_batch_watch *const watch = &pool->watches[index];
+    struct tm_lease *const lease = free_lease(pool);
+    bool is_taken;
+
+    if (!lease || has_ended(pool, index) ||
+        tm_lease_take(pool->run, pool->out, task->batch_run, task->part, lease, &is_taken))
+        return false;
+    watch->is_others = !is_taken;
+    if (!is_taken)
+        return false;
+    if (has_ended(pool, index)) { /* before the lease was free */
+        tm_lease_give(lease);
+        return false;
+    }
+    watch->lease = lease;
+    return true;
+}
+
+static void give_item(struct tm_batch_pool *pool, size_t index)
+{
+    if (!pool->watches)
+        return;
+    pool->watches[index].is_ended = true;
+    tm_lease_give(pool->watches[index].lease);
+}
+
+/* out: whether the item is free */
+static bool watch_item(struct tm_batch_pool *pool, size_t index)
+{
+    const struct tm_batch_task *const task = &pool->tasks[index];
+    struct tm_batch_watch *const watch = &pool->watches[index];
+    const uint64_t mark = tm_lease_mark(pool->run, pool->out, task->batch_run, task->part);
+
+    if (mark && mark != watch->mark) {
+        watch->mark = mark;
+        watch->since_ns = tm_clock_ns();
+    } else if (mark && (int64_t)((tm_clock_ns() - watch->since_ns) * 1000) >= pool->lease_ps) {
+        tm_lease_break(pool->run, pool->out, task->batch_run, task->part, mark);
+        return true;
+    }
+    return !mark;
+}
+
+/* Wait for the items of others, looking more and more rarely.  out: some of them are free now */
+static bool wait_for_others(struct tm_batch_pool *pool)
+{
+    const int64_t most_ms = pool->lease_ps / 1000000000 / 10;
+    int64_t pause_ms = PAUSE_LEAST_MS;
+
+    for (;;) {
+        size_t waiting = 0, free_count = 0;
+
+        for (size_t i = 0; i < pool->count && !tm_failed(pool->run); i++) {
+            if (!pool->watches[i].is_others || has_ended(pool, i))
+                continue;
+            waiting++;
+            free_count += watch_item(pool, i);
+        }
+        if (tm_failed(pool->run) || free_count || !waiting)
+            return free_count > 0 && !tm_failed(pool->run);
+        show_progress(pool);
+        (void)nanosleep(&(struct timespec){ .tv_sec = pause_ms / 1000, .tv_nsec = pause_ms % 1000 * 1000000 }, NULL);
+        if (pause_ms < most_ms && pause_ms < PAUSE_MOST_MS)
+            pause_ms += pause_ms / 2;
+    }
+}
+
+static void tick(void *of)
+{
+    const struct tm_batch_pool *const pool = of;
+
+    for (size_t i = 0; i < pool->lease_count; i++)
+        tm_lease_renew(&pool->leases[i], pool->lease_ps);
+    show_progress(of);
+}
+
 /* --- the pool --- */
 
 static int begin_task(void *of, size_t index)
 {
     const struct tm_batch_pool *pool = of;
 
-    return batch_pool_task(pool, &pool->tasks[index]);
+    return tm_batch_item_work(pool, &pool->tasks[index]);
 }
 
 static tm_status end_task(void *of, size_t index, const struct tm_outcome *outcome)
@@ -491,15 +378,56 @@ static tm_status end_task(void *of, size_t index, const struct tm_outcome *outco
     pool->weight_done += task->weight;
     pool->counts->worked++;
     pool->counts->troubled += outcome->kind != TM_OUTCOME_EXIT || outcome->number != 0;
-    if (outcome->kind == TM_OUTCOME_TIME)
-        return fail_time(pool, task);
-    if (outcome->kind == TM_OUTCOME_SIGNAL)
-        return fail_signal(pool, task, outcome);
-    if (outcome->number != 0 && outcome->number != TM_PARTIAL)
-        return fail_exit(pool, task, outcome);
-    pool->counts->done += outcome->number == 0;
-    pool->counts->partial += outcome->number == TM_PARTIAL;
-    return TM_OK;
+    if (outcome->kind == TM_OUTCOME_TIME) {
+        (void)fail_time(pool, task);
+    } else if (outcome->kind == TM_OUTCOME_SIGNAL) {
+        (void)fail_signal(pool, task, outcome);
+    } else if (outcome->number != 0 && outcome->number != TM_PARTIAL) {
+        (void)fail_exit(pool, task, outcome);
+    } else {
+        pool->counts->done += outcome->number == 0;
+        pool->counts->partial += outcome->number == TM_PARTIAL;
+    }
+    give_item(pool, index);
+    return pool->run->error.status;
+}
+
+/* Room for the leases of this process. */
+static tm_status start_leases(struct tm_batch_pool *pool, unsigned jobs)
+{
+    struct tm_budget *const budget = &pool->run->budget;
+
+    pool->lease_count = jobs;
+    pool->leases = tm_take(budget, TM_ACCOUNT_MODEL, jobs * sizeof(*pool->leases), &pool->run->error);
+    if (pool->leases)
+        pool->watches = tm_take(budget, TM_ACCOUNT_MODEL, pool->count * sizeof(*pool->watches), &pool->run->error);
+    return pool->run->error.status;
+}
+
+static void end_leases(struct tm_batch_pool *pool)
+{
+    struct tm_budget *const budget = &pool->run->budget;
+
+    if (!pool->leases)
+        return;
+    tm_leases_end(pool->out);
+    if (pool->watches)
+        tm_give(budget, TM_ACCOUNT_MODEL, pool->watches, pool->count * sizeof(*pool->watches));
+    tm_give(budget, TM_ACCOUNT_MODEL, pool->leases, pool->lease_count * sizeof(*pool->leases));
+    pool->leases = NULL;
+    pool->watches = NULL;
+}
+
+static void work_leased(struct tm_batch_pool *pool, struct tm_work *work)
+{
+    work->wants = take_item;
+    work->tick = tick;
+    if (!start_leases(pool, work->jobs)) {
+        do
+            tm_work_all(pool->run, work);
+        while (!tm_failed(pool->run) && wait_for_others(pool));
+    }
+    end_leases(pool);
 }
 
 tm_status tm_batch_pool_work(struct tm_batch_pool *pool)
@@ -518,8 +446,12 @@ tm_status tm_batch_pool_work(struct tm_batch_pool *pool)
     for (size_t i = 0; i < pool->count; i++)
         pool->weight += pool->tasks[i].weight;
     pool->begin_ns = tm_clock_ns();
-    if (!tm_jobs_choose(pool->run, o->jobs, o->memory_bytes, o->force, &work.jobs))
-        tm_work_all(pool->run, &work);
+    if (!tm_jobs_choose(pool->run, o->jobs, o->memory_bytes, o->force, &work.jobs)) {
+        if (pool->lease_ps)
+            work_leased(pool, &work);
+        else
+            tm_work_all(pool->run, &work);
+    }
     tm_progress_end(&pool->run->progress);
     if (pool->failures)
         (void)fprintf(stderr, "tracemill: warning: %zu of %zu %s failed; %s\n", pool->failures, pool->count, pool->what,
@@ -592,7 +524,7 @@ tm_status tm_batch_task_look(const struct tm_batch_pool *pool, const struct tm_b
     *status = TM_RESULT_MISSING;
     if (tm_out_item_folder(pool->run, pool->out, task->batch_run, task->part, folder))
         return pool->run->error.status;
-    *status = tm_result_look(pool->run, folder, task->fingerprint, batch_pool_options_of(pool, task->part), NULL);
+    *status = tm_result_look(pool->run, folder, task->fingerprint, tm_batch_options_of(pool, task->part), NULL);
     if (*status == TM_RESULT_MISSING)
         *status = tm_batch_pruned(pool, task->batch_run);
     return pool->run->error.status;
@@ -654,10 +586,10 @@ struct locks {
 
 static void take_locks(const struct tm_batch_pool *pool, struct tm_shard shard, struct locks *locks)
 {
-    const bool is_shared = shard.count > 1;
+    const bool is_share = shard.count > 1;
 
-    if (!tm_make_folder(pool->run, pool->out) && !tm_out_lock(pool->run, pool->out, is_shared, &locks->folder) &&
-        is_shared)
+    if (!tm_make_folder(pool->run, pool->out) &&
+        !tm_out_lock(pool->run, pool->out, is_share || pool->lease_ps, &locks->folder) && is_share)
         tm_out_lock_share(pool->run, pool->out, shard, &locks->share);
 }
 
@@ -668,18 +600,52 @@ static void give_locks(struct locks *locks)
         (void)close(locks->folder);
 }
 
-static void work_tasks(struct tm_batch_pool *pool, const struct tm_manifest *manifest)
+static void work_tasks(struct tm_batch_pool *pool, const struct tm_manifest *manifest, bool is_of_items)
 {
-    if (!is_handed_out(pool->out, pool->options->manifest))
+    if (!is_of_items && !is_handed_out(pool->out, pool->options->manifest))
         tm_manifest_save(manifest, pool->out, TM_MANIFEST_FILE, NULL);
     if (!tm_failed(pool->run))
         tm_batch_pool_work(pool);
 }
 
-tm_status tm_batch_work(struct tm_run *run, const struct tm_options *options, const struct tm_manifest *manifest,
-                        const char *out, struct tm_shard shard, struct tm_batch_counts *counts)
+/* tm_want_item: the items that --item names: by their index among all of the manifest, by run, or by run and host. */
+struct named_item {
+    const char *name;
+    uint64_t index, wanted; /* wanted: UINT64_MAX = the name is not a number */
+};
+
+static bool is_named(void *of, const struct tm_batch_item *item)
 {
-    struct tm_batch_pool pool = { .run = run, .options = options, .out = out, .what = "traces", .counts = counts };
+    struct named_item *const named = of;
+    const char *const id = item->run->id;
+    const size_t length = strlen(id);
+
+    if (named->wanted != UINT64_MAX)
+        return named->index++ == named->wanted;
+    return strncmp(named->name, id, length) == 0 &&
+           (!named->name[length] ||
+            (strchr("/ ", named->name[length]) && strcmp(named->name + length + 1, item->file->id) == 0));
+}
+
+/* Ids end with sixteen digits of a hash. */
+static struct named_item read_name(const char *name)
+{
+    struct named_item named = { .name = name, .wanted = UINT64_MAX };
+    const char *at = name;
+    uint64_t number;
+
+    if (name && strlen(name) < 16 && tm_take_digits(&at, &number) && !*at)
+        named.wanted = number;
+    return named;
+}
+
+tm_status tm_batch_work(struct tm_run *run, const struct tm_options *options, const struct tm_manifest *manifest,
+                        const char *out, const struct tm_batch_share *share, struct tm_batch_counts *counts)
+{
+    struct tm_batch_pool pool = {
+        .run = run, .options = options, .out = out, .what = "traces", .counts = counts, .lease_ps = share->lease_ps
+    };
+    struct named_item named = read_name(share->item);
     struct locks locks = { .folder = -1, .share = { .fd = -1 } };
     struct tm_batch_item *items = NULL;
     struct tm_batch_task *tasks = NULL;
@@ -687,10 +653,15 @@ tm_status tm_batch_work(struct tm_run *run, const struct tm_options *options, co
 
     /* Shares are of all items, done or not: each process sees others of them done. */
     if (!tm_batch_pool_options(&pool))
-        tm_batch_items(manifest, shard.index, shard.count, NULL, NULL, &items, &count);
+        tm_batch_items(manifest, share->shard.index, share->shard.count, share->item ? is_named : NULL, &named, &items,
+                       &count);
+    if (!tm_failed(run) && share->item && !count) {
+        (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "there is no item '%s' in '%s'", share->item, options->manifest);
+        tm_hint(&run->error, "an item is a number below %zu, ID, or ID/HOST", manifest->files);
+    }
     /* The finished items are known after all other processes have left this share. */
     if (!tm_failed(run) && !options->dry_run)
-        take_locks(&pool, shard, &locks);
+        take_locks(&pool, share->shard, &locks);
     bytes = (count + 1) * sizeof(struct tm_batch_task);
     if (!tm_failed(run))
         pool.tasks = tasks = tm_take(&run->budget, TM_ACCOUNT_MODEL, bytes, &run->error);
@@ -699,7 +670,7 @@ tm_status tm_batch_work(struct tm_run *run, const struct tm_options *options, co
     if (!tm_failed(run) && options->dry_run)
         print_tasks(&pool);
     else if (!tm_failed(run))
-        work_tasks(&pool, manifest);
+        work_tasks(&pool, manifest, share->is_of_items);
     tm_give(&run->budget, TM_ACCOUNT_MODEL, tasks, tasks ? bytes : 0);
     tm_batch_items_free(run, items, count);
     give_locks(&locks);
@@ -708,13 +679,18 @@ tm_status tm_batch_work(struct tm_run *run, const struct tm_options *options, co
 
 static tm_status run_manifest(struct tm_run *run, const struct tm_options *options, const struct tm_manifest *manifest)
 {
+    struct tm_batch_share share = { .shard = { .count = 1 }, .lease_ps = options->lease_ps };
     struct tm_batch_counts counts = { .runs = 0 };
-    struct tm_shard shard;
 
-    if (tm_shard_choose(run, options->shard, &shard) ||
-        tm_batch_work(run, options, manifest, options->output, shard, &counts))
+    if (options->lease_ps && options->shard.count) {
+        (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot use both --shard and --lease");
+        tm_hint(&run->error, "a worker takes what is left with --lease, and its share of everything with --shard");
+    } else if (!options->lease_ps) {
+        (void)tm_shard_choose(run, options->shard, &share.shard);
+    }
+    if (tm_failed(run) || tm_batch_work(run, options, manifest, options->output, &share, &counts))
         return run->error.status;
-    return batch_close(run, options, &counts);
+    return tm_batch_close(run, options, &counts);
 }
 
 static tm_status run_batch_run(struct tm_run *run, const struct tm_options *options)
@@ -732,112 +708,6 @@ static tm_status run_batch_run(struct tm_run *run, const struct tm_options *opti
     st = tm_failed(run) ? run->error.status : run_manifest(run, options, &manifest);
     tm_manifest_free(&manifest);
     return st;
-}
-
-/* --- parts of a run --- */
-
-static char *keep_text(struct tm_batch_parts *parts, const char *text)
-{
-    return tm_take_text(&parts->run->budget, TM_ACCOUNT_MODEL, text, &parts->run->error);
-}
-
-static void add_path(struct tm_batch_parts *parts, const char *folder)
-{
-    char name[TM_DOCUMENT_FILE_BYTES], path[TM_OUT_PATH_BYTES];
-
-    if (tm_out_path(parts->run, folder, tm_document_file(name, NULL, TM_FORMAT_PARTIAL, 0), path))
-        return;
-    parts->paths[parts->path_count] = keep_text(parts, path);
-    if (parts->paths[parts->path_count])
-        parts->path_count++;
-}
-
-/* Why it is missing, to follow its path: "it is empty (0 bytes)" if the message starts with that. */
-static void tell_problem(const char *path, const char *message, char problem[TM_RESULT_MESSAGE_BYTES])
-{
-    const size_t length = strlen(path);
-
-    if (message[0] == '\'' && strncmp(message + 1, path, length) == 0 && strncmp(message + 1 + length, "' is ", 5) == 0)
-        (void)snprintf(problem, TM_RESULT_MESSAGE_BYTES, "it is %.900s", message + length + 6);
-    else
-        (void)snprintf(problem, TM_RESULT_MESSAGE_BYTES, "it is missing: %.900s",
-                       message[0] ? message : "it was not processed");
-}
-
-static void add_missing(struct tm_batch_parts *parts, const struct tm_batch_run *batch_run,
-                        const struct tm_batch_file *file, enum tm_result_status status, const char *message)
-{
-    char path[TM_OUT_PATH_BYTES], problem[TM_RESULT_MESSAGE_BYTES];
-
-    if (tm_input_path(parts->run, batch_run, file, path))
-        return;
-    tell_problem(path, message, problem);
-    if (!parts->missing_count)
-        (void)snprintf(parts->message, sizeof(parts->message), "'%.128s': %.800s", file->host, problem);
-    parts->missing[parts->missing_count++] = (struct tm_missing_input){ .path = keep_text(parts, path),
-                                                                        .bytes = file->bytes,
-                                                                        .problem = keep_text(parts, problem) };
-    if (parts->missing_count == 1 || status > parts->worst)
-        parts->worst = status;
-}
-
-static bool find_part(struct tm_batch_parts *parts, const char *out, const struct tm_batch_run *batch_run,
-                      const struct tm_batch_file *file)
-{
-    char folder[TM_OUT_PATH_BYTES], message[TM_RESULT_MESSAGE_BYTES];
-    enum tm_result_status status;
-
-    if (tm_out_item_folder(parts->run, out, batch_run, file, folder))
-        return false;
-    /* Reading them reports, with the remedy, if they were made with other options. */
-    status = tm_result_look(parts->run, folder, file->fingerprint, NULL, message);
-    if (status != TM_RESULT_DONE && status != TM_RESULT_PARTIAL) {
-        add_missing(parts, batch_run, file, status, message);
-        return false;
-    }
-    add_path(parts, folder);
-    return true;
-}
-
-tm_status tm_batch_parts_find(struct tm_batch_parts *parts, struct tm_run *run, const char *out,
-                              const struct tm_batch_run *batch_run)
-{
-    const size_t count = batch_run->files;
-    struct tm_batch_run standing = *batch_run;
-
-    *parts = (struct tm_batch_parts){ .run = run, .files = count };
-    parts->paths = tm_take(&run->budget, TM_ACCOUNT_MODEL, count * sizeof(*parts->paths), &run->error);
-    parts->missing = tm_take(&run->budget, TM_ACCOUNT_MODEL, count * sizeof(*parts->missing), &run->error);
-    standing.file = parts->paths && parts->missing
-                        ? tm_take(&run->budget, TM_ACCOUNT_MODEL, count * sizeof(*standing.file), &run->error)
-                        : NULL;
-    if (!standing.file)
-        return run->error.status;
-    standing.files = 0;
-    for (size_t i = 0; i < count && !tm_failed(run); i++)
-        if (find_part(parts, out, batch_run, &batch_run->file[i]))
-            standing.file[standing.files++] = batch_run->file[i];
-    tm_run_fingerprint(&standing, parts->fingerprint);
-    tm_give(&run->budget, TM_ACCOUNT_MODEL, standing.file, count * sizeof(*standing.file));
-    return run->error.status;
-}
-
-void tm_batch_parts_free(struct tm_batch_parts *parts)
-{
-    struct tm_run *run = parts->run;
-
-    if (!run)
-        return;
-    for (size_t i = 0; i < parts->path_count; i++)
-        tm_give_text(&run->budget, TM_ACCOUNT_MODEL, parts->paths[i]);
-    for (size_t i = 0; i < parts->missing_count; i++) {
-        tm_give_text(&run->budget, TM_ACCOUNT_MODEL, parts->missing[i].path);
-        tm_give_text(&run->budget, TM_ACCOUNT_MODEL, parts->missing[i].problem);
-    }
-    tm_give(&run->budget, TM_ACCOUNT_MODEL, parts->paths, parts->paths ? parts->files * sizeof(*parts->paths) : 0);
-    tm_give(&run->budget, TM_ACCOUNT_MODEL, parts->missing,
-            parts->missing ? parts->files * sizeof(*parts->missing) : 0);
-    *parts = (struct tm_batch_parts){ .run = NULL };
 }
 
 /* clang-format off */

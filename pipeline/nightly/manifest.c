@@ -245,6 +245,7 @@ struct reading {
     bool is_at_end;
     uint64_t line;
     uint64_t told_runs, told_files;
+    bool is_lines; /* some lines of a manifest, perhaps without the first one */
 };
 
 static tm_status refuse(const struct reading *r, const char *reason)
@@ -319,6 +320,11 @@ static int nibble(char c)
     if (c >= '0' && c <= '9')
         return c - '0';
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+static int nibble_of(char c)
+{
+    return nibble(c >= 'A' && c <= 'F' ? (char)(c - 'A' + 'a') : c);
 }
 
 /* The text of a member, or the bytes of the one beside it.  NULL = there is none, or it is too long or not right */
@@ -471,6 +477,33 @@ static void read_keys(struct reading *r, const struct tm_value *from, struct tm_
     tm_give(&r->run->budget, TM_ACCOUNT_MODEL, keys, sizeof(*keys));
 }
 
+/* The root of a file: its URI without its path.  NULL = it has none, or one of another kind */
+static const char *root_of_uri(struct reading *r, const struct tm_value *file)
+{
+    const char *uri = tm_text(tm_get(file, "uri"));
+    const char *const path = read_bytes(r, file, "path");
+    char *const root = tm_manifest_copy(r->manifest, "", 0) ? tm_manifest_take(r->manifest, strlen(uri) + 2) : NULL;
+    const bool is_file = strncmp(uri, "file:///", 8) == 0;
+    size_t length = 0;
+
+    if (!root || !path || (!is_file && !strstr(uri, "://")))
+        return NULL;
+    for (uri += is_file ? 7 : 0; *uri; uri++) {
+        const int high = *uri == '%' ? nibble_of(uri[1]) : -1, low = high >= 0 ? nibble_of(uri[2]) : -1;
+
+        root[length++] = low >= 0 ? (char)(high << 4 | low) : *uri;
+        uri += low >= 0 ? 2 : 0;
+    }
+    const size_t tail = strlen(path);
+
+    if (length <= tail || strlen(root) != length || strcmp(root + length - tail, path) != 0 ||
+        root[length - tail - 1] != '/')
+        return NULL;
+    length -= tail + 1;
+    root[length ? length : 1] = '\0';
+    return is_file && root[1] && !tm_path_is_below(root + 1) ? NULL : root;
+}
+
 static tm_status read_run(struct reading *r, const struct tm_value *from)
 {
     struct tm_manifest *m = r->manifest;
@@ -487,9 +520,12 @@ static tm_status read_run(struct reading *r, const struct tm_value *from)
         return refuse_value(r, "the path of a run is missing, or not below its root");
     if (!to.name)
         return refuse_value(r, "a run has no name");
-    if (!is_count(root) || (uint64_t)tm_int(root) >= m->root_count)
-        return refuse(r, "a run has no root");
-    to.root = m->roots[tm_int(root)];
+    if (r->is_lines && !m->root_count)
+        to.root = root_of_uri(r, tm_at(tm_get(from, "files"), 0));
+    else if (is_count(root) && (uint64_t)tm_int(root) < m->root_count)
+        to.root = m->roots[tm_int(root)];
+    if (!to.root)
+        return refuse_value(r, "a run has no root");
     read_keys(r, tm_get(from, "keys"), &to.keys);
     if (!tm_failed(r->run))
         read_files(r, tm_get(from, "files"), &to);
@@ -537,7 +573,8 @@ static void read_line(struct reading *r, const char *text, size_t length)
         return;
     if (tm_doc_read(doc, tm_doc_root(doc), text, length, r->path))
         (void)tm_while(&r->run->error, "reading line %" PRIu64, r->line);
-    else if (r->line == 1)
+    else if (r->line == 1 &&
+             !(r->is_lines && tm_has(tm_get(tm_doc_root(doc), "files")) && !tm_has(tm_get(tm_doc_root(doc), "schema"))))
         (void)read_header(r, tm_doc_root(doc));
     else
         (void)read_run(r, tm_doc_root(doc));
@@ -554,9 +591,9 @@ static void read_lines(struct reading *r)
         read_line(r, text, length);
     if (tm_failed(r->run))
         return;
-    if (m->root_count == 0)
+    if (r->is_lines ? m->count == 0 : m->root_count == 0)
         (void)refuse(r, "it is empty");
-    else if (m->count != r->told_runs || m->files != r->told_files)
+    else if (!r->is_lines && (m->count != r->told_runs || m->files != r->told_files))
         (void)refuse(r, "the number of runs differs from the first line: the list is truncated");
     else
         tm_manifest_check_ids(m);
@@ -587,6 +624,20 @@ tm_status tm_manifest_read(struct tm_manifest *manifest, struct tm_run *run, con
     open_reading(&r);
     if (r.buffer)
         read_lines(&r);
+    close_reading(&r);
+    return run->error.status;
+}
+
+tm_status tm_manifest_read_lines(struct tm_manifest *manifest, struct tm_run *run)
+{
+    struct reading r = { .manifest = manifest, .run = run, .path = "stdin", .is_lines = true, .fd = STDIN_FILENO };
+
+    tm_manifest_begin(manifest, run);
+    r.capacity = BUFFER_FIRST;
+    r.buffer = tm_take(&run->budget, TM_ACCOUNT_INPUT, r.capacity, &run->error);
+    if (r.buffer)
+        read_lines(&r);
+    r.fd = -1;
     close_reading(&r);
     return run->error.status;
 }

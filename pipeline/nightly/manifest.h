@@ -124,6 +124,9 @@ tm_status tm_manifest_scan(struct tm_manifest *manifest, struct tm_run *run, cha
                            const struct tm_options *options, tm_discover_one *discover, const char *known);
 /* The same from a file that tm_manifest_write wrote: untrusted.  errors: TM_ERR_INPUT with the line */
 tm_status tm_manifest_read(struct tm_manifest *manifest, struct tm_run *run, const char *path);
+/* Lines of a manifest from stdin, without its header or with it: the roots follow from the URIs of the files.
+ * errors: TM_ERR_INPUT */
+tm_status tm_manifest_read_lines(struct tm_manifest *manifest, struct tm_run *run);
 
 /* A manifest that is read run by run, in its order: of a million runs, one is in memory. */
 struct tm_known_runs;

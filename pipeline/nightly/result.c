@@ -23,6 +23,7 @@
 #include "pipeline/doc/doc.h"
 #include "pipeline/doc/run_figures.h"
 #include "pipeline/files.h"
+#include "pipeline/nightly/leases.h"
 #include "pipeline/nightly/manifest.h"
 #include "pipeline/options.h"
 #include "pipeline/process.h"
@@ -104,6 +105,7 @@ static void clean(const char *out)
     rewinddir(dir);
     remove_share_locks(dir);
     (void)closedir(dir);
+    tm_leases_remove(out);
 }
 
 tm_status tm_out_lock(struct tm_run *run, const char *out, bool is_share, int *fd)
@@ -123,7 +125,8 @@ tm_status tm_out_lock(struct tm_run *run, const char *out, bool is_share, int *f
     if (problem != EWOULDBLOCK)
         return TM_OK; /* folders of some network file systems cannot be locked */
     (void)tm_fail(&run->error, TM_ERR_OUTPUT, -1, "cannot use '%s': another batch is running there", out);
-    tm_hint(&run->error, "wait until it ends; shares of one manifest ('--shard I/N') can run at the same time");
+    tm_hint(&run->error, "wait until it ends; shares of one manifest ('--shard I/N'), and workers with --lease, can "
+                         "run at the same time");
     return TM_ERR_OUTPUT;
 }
 
@@ -354,6 +357,20 @@ static int hash_file(int fd, uint64_t *bytes, uint64_t *hash)
     *hash = state ? XXH3_64bits_digest(state) : 0;
     (void)XXH3_freeState(state);
     return problem;
+}
+
+uint64_t tm_result_hash(const char *folder)
+{
+    char path[TM_OUT_PATH_BYTES];
+    const int fd = join(path, folder, TM_RESULT_FILE) ? tm_open_to_read(path, O_NOFOLLOW) : -1;
+    uint64_t bytes, hash = 0;
+
+    if (fd < 0)
+        return 0;
+    if (hash_file(fd, &bytes, &hash) != 0)
+        hash = 0;
+    (void)close(fd);
+    return hash;
 }
 
 static tm_status fail_long(struct tm_run *run, const char *folder, const char *name)

@@ -43,6 +43,9 @@ enum tm_result_status tm_result_pruned(struct tm_run *run, const char *folder, c
 /* Read one.  out: to  gets its members; an absent or damaged one: false, without an error */
 bool tm_result_read(struct tm_doc *doc, struct tm_value *to, const char *folder);
 
+/* A hash of the file of a result; 0 = there is none. */
+uint64_t tm_result_hash(const char *folder);
+
 /* The version of the definitions that its figures keep to: TM_SUMMARY_VERSION, or that of an older program. */
 int64_t tm_result_definitions(const struct tm_value *result);
 

@@ -73,11 +73,15 @@ def work(manifest, out, *options, **environment):
     return run("batch", "run", "--manifest", manifest, "-o", out, "--quiet", *options, **environment)
 
 
-def start(*arguments, **environment):
-    """The program in the background, as the leader of a group of its own."""
+def start(*arguments, stdin=None, **environment):
+    """The program in the background, as the leader of a group of its own; with a text on its stdin."""
     settings = dict(os.environ, SOURCE_DATE_EPOCH="4000000000", **environment)
-    return subprocess.Popen([str(BINARY), *map(str, arguments)], env=settings, stdout=subprocess.DEVNULL,
-                            stderr=subprocess.PIPE, start_new_session=True)
+    process = subprocess.Popen([str(BINARY), *map(str, arguments)], env=settings, stdout=subprocess.DEVNULL,
+                               stderr=subprocess.PIPE, start_new_session=True, stdin=subprocess.PIPE if stdin else None)
+    if stdin:
+        process.stdin.write(stdin.encode())
+        process.stdin.close()
+    return process
 
 
 def children(process):

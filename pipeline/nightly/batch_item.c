@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One item of a batch: what its process does. */
+#include "pipeline/nightly/batch.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pipeline/commands/commands.h"
+#include "pipeline/engine/analysis.h"
+#include "pipeline/engine/outputs.h"
+#include "pipeline/nightly/manifest.h"
+#include "pipeline/nightly/result.h"
+#include "reports/findings/summary_query.h"
+#include "stages/input/bytes/archive.h"
+
+/* The time after which an item of a killed process is taken over. */
+#define ITEM_LEASE_PS INT64_C(60000000000000)
+
+/* What a process of a batch does: one report, or one partial, and its result.  It has its own run: ledger, tallies,
+ * error.  The inputs are examined before and after, so that a result matches its fingerprint. */
+
+struct task {
+    const struct tm_batch_pool *pool;
+    const struct tm_batch_task *task;
+    struct tm_run *run;
+    struct tm_options options;
+    struct tm_input_choice choice;
+    struct tm_batch_parts parts; /* of a join */
+    char folder[TM_OUT_PATH_BYTES], run_path[TM_OUT_PATH_BYTES], path[TM_OUT_PATH_BYTES];
+    char *operand;
+    bool has_changed;
+};
+
+size_t tm_batch_outputs(uint32_t formats, char names[TM_BATCH_OUTPUTS_MOST][64],
+                        const char *list[TM_BATCH_OUTPUTS_MOST])
+{
+    size_t count = 0;
+
+    while (count < TM_BATCH_OUTPUTS_MOST &&
+           (list[count] = tm_document_file(names[count], NULL, formats, count)) != NULL)
+        count++;
+    return count;
+}
+
+/* --- inputs --- */
+
+/* The file that is the task's only input. */
+static const struct tm_batch_file *file_of(const struct task *t)
+{
+    return t->task->part ? t->task->part : &t->task->batch_run->file[0];
+}
+
+/* Whether a file matches the manifest; one that could not be read then may not be readable now. */
+static bool batch_is_as_scanned(struct tm_run *run, const char *path, const struct tm_batch_file *file)
+{
+    const struct tm_error before = run->error;
+    char fingerprint[TM_FINGERPRINT_BYTES];
+    uint64_t bytes;
+    int64_t mtime_ns;
+
+    if (tm_file_fingerprint(run, path, &bytes, &mtime_ns, fingerprint))
+        fingerprint[0] = '\0';
+    run->error = before;
+    return strcmp(fingerprint, file->fingerprint) == 0;
+}
+
+static tm_status check_input(struct task *t)
+{
+    if (tm_failed(t->run) || t->pool->joins || batch_is_as_scanned(t->run, t->path, file_of(t)))
+        return t->run->error.status;
+    t->has_changed = true;
+    return tm_fail(&t->run->error, TM_ERR_INPUT, -1, "'%s' has changed since it was scanned", t->path);
+}
+
+/* A link that points outside ROOT, from the manifest or created since. */
+static void check_place(struct task *t)
+{
+    const char *const root = t->task->batch_run->root;
+    char real[PATH_MAX]; /* another machine may have links on the way to the root */
+    bool leads_out;
+
+    t->run->links_root = root;
+    if (t->run->follow_links || !realpath(root, real) || tm_leads_out(real, t->path, &leads_out) != 0 || !leads_out)
+        return; /* opening it reports what cannot be followed */
+    (void)tm_fail(&t->run->error, TM_ERR_INPUT, -1, "'%s' points outside '%s'", t->path, root);
+    tm_hint(&t->run->error, "--follow-links follows links to any location");
+}
+
+static void prepare_file(struct task *t)
+{
+    const struct tm_batch_run *r = t->task->batch_run;
+    const struct tm_batch_file place = { .path = r->path };
+
+    if (tm_input_path(t->run, r, &place, t->run_path) || tm_input_path(t->run, r, file_of(t), t->path))
+        return;
+    t->operand = file_of(t)->member ? t->path : t->run_path; /* the folder of a member is not a path */
+    t->choice = (struct tm_input_choice){ .path = t->path, .member = file_of(t)->member, .run_name = r->name };
+    t->options.inputs = &t->operand;
+    t->options.input_count = 1;
+    check_place(t);
+    (void)check_input(t);
+}
+
+static void prepare_join(struct task *t)
+{
+    tm_batch_parts_find(&t->parts, t->run, t->pool->out, t->task->batch_run);
+    t->choice = (struct tm_input_choice){ .missing = t->parts.missing, .missing_count = t->parts.missing_count };
+    t->options.inputs = t->parts.paths;
+    t->options.input_count = t->parts.path_count;
+}
+
+static void prepare(struct task *t)
+{
+    const struct tm_options *o = t->pool->options;
+
+    t->options = *o;
+    t->options.output = t->folder;
+    t->options.formats = t->task->part ? TM_FORMAT_PARTIAL : o->formats | TM_FORMAT_JSON;
+    t->options.choice = &t->choice;
+    t->options.jobs = 1; /* the pool has as many as the machine is for */
+    t->options.thresholds = t->task->part ? NULL : o->thresholds;
+    t->options.title = t->options.run_name = t->options.redact_map = NULL;
+    t->options.latest = t->options.json = t->options.stats = t->options.redact = false;
+    if (t->pool->joins)
+        prepare_join(t);
+    else
+        prepare_file(t);
+}
+
+/* --- its result --- */
+
+/* The first file with a problem, or the losses: what a partial report is partial of. */
+static void tell_partial(const struct task *t, const struct tm_value *summary, char text[TM_RESULT_MESSAGE_BYTES])
+{
+    const struct tm_value *files = tm_path(summary, "input.files");
+    const uint64_t losses = tm_tally_losses(&t->run->tallies, t->run->tally_use);
+
+    for (size_t i = 0; i < tm_length(files); i++) {
+        const char *problem = tm_text(tm_path(tm_at(files, i), "problems[0]"));
+
+        if (!tm_is(tm_get(tm_at(files, i), "partial")))
+            continue;
+        (void)snprintf(text, TM_RESULT_MESSAGE_BYTES, "'%.400s': %.500s", tm_text(tm_get(tm_at(files, i), "path")),
+                       problem[0] ? problem : "it is damaged");
+        return;
+    }
+    (void)snprintf(text, TM_RESULT_MESSAGE_BYTES, "the figures do not cover all of the input: %llu losses",
+                   (unsigned long long)losses);
+}
+
+static void write_result(struct task *t, const struct tm_value *summary)
+{
+    const bool is_partial = tm_is(tm_path(summary, "input.partial")) || !tm_query_checks_hold(summary) ||
+                            tm_tally_losses(&t->run->tallies, t->run->tally_use) > 0;
+    struct tm_result_about about = { .batch_run = t->task->batch_run,
+                                     .file = t->task->part,
+                                     .fingerprint = t->task->fingerprint,
+                                     .options = tm_batch_options_of(t->pool, t->task->part),
+                                     .status = is_partial ? TM_RESULT_PARTIAL : TM_RESULT_DONE,
+                                     .exit_status = is_partial ? TM_PARTIAL : TM_OK };
+    char names[TM_BATCH_OUTPUTS_MOST][64], message[TM_RESULT_MESSAGE_BYTES] = "";
+    const char *made[TM_BATCH_OUTPUTS_MOST];
+    const size_t count = tm_batch_outputs(t->options.formats, names, made);
+    struct tm_doc *doc = tm_doc_new(t->run);
+
+    if (!doc)
+        return;
+    if (is_partial)
+        tell_partial(t, summary, message);
+    about.message = message;
+    tm_result_fill(doc, &about);
+    if (!t->task->part)
+        tm_result_figures(tm_doc_root(doc), summary);
+    tm_result_list(doc, t->folder, made, count);
+    tm_result_write(t->run, t->folder, doc);
+    tm_doc_free(doc);
+}
+
+/* All files have their names. */
+static tm_status take_summary(void *to, const struct tm_value *summary)
+{
+    struct task *t = to;
+
+    if (!check_input(t))
+        write_result(t, summary);
+    return t->run->error.status;
+}
+
+/* --- the work --- */
+
+static tm_status work(struct task *t)
+{
+    const struct tm_report_taker taker = { take_summary, t };
+    char names[TM_BATCH_OUTPUTS_MOST][64];
+    const char *list[TM_BATCH_OUTPUTS_MOST];
+    const size_t count = tm_batch_outputs(UINT32_MAX, names, list);
+
+    if (tm_out_item_folder(t->run, t->pool->out, t->task->batch_run, t->task->part, t->folder))
+        return t->run->error.status;
+    /* Another process may have done the same meanwhile: a valid result is not removed. */
+    if (!t->pool->joins) {
+        const enum tm_result_status status =
+            tm_result_look(t->run, t->folder, t->task->fingerprint, tm_batch_options_of(t->pool, t->task->part), NULL);
+
+        if (status == TM_RESULT_DONE || status == TM_RESULT_PARTIAL)
+            return status == TM_RESULT_DONE ? TM_OK : TM_PARTIAL;
+    }
+    if (tm_result_remove(t->run, t->folder, list, count))
+        return t->run->error.status;
+    prepare(t);
+    return tm_failed(t->run) ? t->run->error.status : tm_report_make(t->run, &t->options, &taker);
+}
+
+int tm_batch_item_work(const struct tm_batch_pool *pool, const struct tm_batch_task *task)
+{
+    static struct tm_run run;
+    static struct task t;
+    tm_status st;
+
+    run = (struct tm_run){ .spill_dir = pool->run->spill_dir,
+                           .limit_times = pool->options->limit_times,
+                           .strict = pool->options->strict,
+                           .quiet = true,
+                           .follow_links = pool->options->follow_links };
+    tm_budget_init(&run.budget, pool->options->memory_bytes);
+    tm_budget_add_spare(&run.budget);
+    run.progress = (struct tm_progress){ .phase = "" };
+    t = (struct task){ .pool = pool, .task = task, .run = &run };
+    st = work(&t);
+    tm_batch_parts_free(&t.parts);
+    tm_archive_end(&run);
+    if (!tm_failed(&run))
+        return tm_tally_losses(&run.tallies, run.tally_use) > 0 ? TM_PARTIAL : (int)st;
+    tm_error_print(&run.error, stderr);
+    if (t.has_changed)
+        return TM_BATCH_CHANGED;
+    return st == TM_ERR_INPUT && run.error.problem ? TM_BATCH_UNREADABLE : (int)st;
+}
+
+/* --- options --- */
+
+/* A partial has the data that was read, not its presentation: options that only affect reports are ignored. */
+static struct tm_options options_of_parts(const struct tm_options *options)
+{
+    struct tm_options parts = *options;
+
+    parts.formats = TM_FORMAT_PARTIAL;
+    parts.thresholds = parts.note = NULL;
+    parts.paper = TM_PAPER_A4;
+    parts.rows = 0;
+    return parts;
+}
+
+tm_status tm_batch_pool_options(struct tm_batch_pool *pool)
+{
+    const struct tm_options parts = options_of_parts(pool->options);
+
+    tm_options_fingerprint(pool->run, pool->options, pool->report_options);
+    return tm_options_fingerprint(pool->run, &parts, pool->part_options);
+}
+
+const char *tm_batch_options_of(const struct tm_batch_pool *pool, const struct tm_batch_file *part)
+{
+    return part ? pool->part_options : pool->report_options;
+}
+
+bool tm_batch_item_has_changed(const struct tm_batch_pool *pool, const struct tm_batch_task *task)
+{
+    const struct tm_batch_file *file = task->part ? task->part : &task->batch_run->file[0];
+    char path[TM_OUT_PATH_BYTES];
+
+    if (pool->joins)
+        return false;
+    return tm_input_path(pool->run, task->batch_run, file, path) || !batch_is_as_scanned(pool->run, path, file);
+}
+
+/* --- items that an engine hands out --- */
+
+static tm_status work_items(struct tm_run *run, const struct tm_options *options, const struct tm_manifest *manifest)
+{
+    const struct tm_batch_share share = { .shard = { .count = 1 },
+                                          .item = options->item,
+                                          .is_of_items = true,
+                                          .lease_ps = options->lease_ps ? options->lease_ps : ITEM_LEASE_PS };
+    struct tm_batch_counts counts = { .runs = 0 };
+
+    if (tm_batch_work(run, options, manifest, options->output, &share, &counts))
+        return run->error.status;
+    return tm_batch_close(run, options, &counts);
+}
+
+static tm_status run_batch_item(struct tm_run *run, const struct tm_options *options)
+{
+    struct tm_manifest manifest = { .run = NULL };
+    tm_status st;
+
+    tm_batch_check(run, options, options->output);
+    if (!tm_failed(run) && !options->manifest != !options->item) {
+        (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "--manifest and --item are used together");
+        tm_hint(&run->error, "without them, lines of a manifest are read from stdin");
+    }
+    if (!tm_failed(run) && options->manifest)
+        tm_manifest_read(&manifest, run, options->manifest);
+    else if (!tm_failed(run))
+        tm_manifest_read_lines(&manifest, run);
+    st = tm_failed(run) ? run->error.status : work_items(run, options, &manifest);
+    tm_manifest_free(&manifest);
+    return st;
+}
+
+/* clang-format off */
+const struct tm_verb tm_batch_item_verb = {
+    .name = "batch item",
+    .summary = "process one line of a manifest, for workflow engines",
+    .usage = "-o OUT [--manifest FILE --item ITEM] [OPTION...]",
+    .description =
+        "Reads a line of a manifest from stdin, or takes an item of FILE, and writes its result into OUT: the report of a "
+        "run, or the partials of its hosts. A valid result is kept. Processing the same item several times, also at the "
+        "same time, gives the same result; the exit status is 4 if it is not done. 'batch merge' follows, after the "
+        "manifest was written to OUT/manifest.jsonl.",
+    .examples =
+        "tail -n +2 perf/manifest.jsonl | parallel --pipe -N1 tracemill batch item -o perf    each line in a task\n"
+        "tracemill batch item --manifest perf/manifest.jsonl --item 17 -o perf    the eighteenth trace\n",
+    .bit = TM_FOR_BATCH_ITEM,
+    .flags = TM_VERB_SPILLS,
+    .run = run_batch_item,
+};
+/* clang-format on */
