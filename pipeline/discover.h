@@ -111,7 +111,7 @@ struct tm_member {
     bool is_special;  /* a device, a pipe, a socket */
     const char *link; /* the target of the link, as stored in the archive; NULL = not a link */
     bool is_hard;     /* the link is the name of a member; else it starts at the folder of the link */
-    /* Detect the content, while the member is being listed; NULL = not possible. errors: as of a tm_sniff_path */
+    /* Detect the content, while the member is being listed; NULL = not possible. errors: as in tm_sniff_path */
     tm_status (*sniff)(const struct tm_member *member, enum tm_sniffed *sniffed);
     void *of; /* of the caller that lists it */
 };
@@ -132,7 +132,7 @@ typedef tm_status tm_list_members(struct tm_run *run, const char *path, tm_take_
  * with the same name, the last one counts.  Folders whose name starts with a dot are skipped.  A link to a member of
  * the archive is that member under another name; links that lead elsewhere are counted.
  * in:     list  provides the members of an archive
- * out:    found  as of tm_discover; if the archive has only one file, without a folder or with another name: that file
+ * out:    found  as in tm_discover; if the archive has only one file, without a folder or with another name: that file
  * errors: TM_ERR_INPUT  no profile is in it (says how many members were examined); those of `list` */
 tm_status tm_discover_members(struct tm_run *run, const char *path, tm_list_members *list, struct tm_found *found);
 

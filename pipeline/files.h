@@ -20,7 +20,7 @@ void tm_guard_end(struct tm_run *run);
  * in:     info  from stat(); NULL = call it
  * errors: TM_ERR_USAGE  something will be written there */
 tm_status tm_guard_input(struct tm_run *run, const char *path, const struct stat *info);
-/* Whether a file of N bytes may be where something will be written: if not, it need not be examined. */
+/* Whether a file of N bytes may be one that will be written: if not, it need not be examined. */
 bool tm_guard_may_meet(const struct tm_run *run, uint64_t bytes);
 
 /* A file that will be written; it may be noted repeatedly.
@@ -81,8 +81,8 @@ tm_status tm_unchanged_check(struct tm_unchanged before, int fd, bool may_grow, 
 /* The error of a file that ends at a place inside its first size. */
 tm_status tm_unchanged_refuse_short(struct tm_run *run, const char *name, uint64_t bytes, uint64_t at);
 
-/* When a file was changed, in nanoseconds since 1970.  Some file systems hold years that 64 bits do not: these are the
- * first or the last nanosecond that they do. */
+/* When a file was changed, in nanoseconds since 1970.  Some file systems store years that do not fit in 64 bits: such
+ * times become the first or the last nanosecond that does. */
 static inline int64_t tm_file_time_ns(const struct stat *info)
 {
     int64_t ns;

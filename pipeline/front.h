@@ -46,7 +46,7 @@ struct tm_sites {
 tm_status tm_sites_init(struct tm_sites *sites, struct tm_run *run, enum tm_account account, size_t memory_bytes);
 void tm_sites_release(struct tm_sites *sites);
 
-/* A site that is not in the table; slot: where it belongs.  NULL: as of tm_sites_at */
+/* A site that is not in the table; slot: where it belongs.  NULL: as in tm_sites_at */
 struct tm_sites_slot *tm_sites_add(struct tm_sites *sites, const struct tm_site *site, struct tm_sites_slot *slot);
 
 static inline uint64_t tm_sites_first(const struct tm_sites *sites, const struct tm_site *site)
@@ -164,7 +164,7 @@ struct tm_front_row {
 };
 
 /* in:     row_bytes     of the caller's row; starts with a row of `into`
- *         memory_bytes  for the rows, as of tm_site_rows_init
+ *         memory_bytes  for the rows, as in tm_site_rows_init
  * owns:   the caller releases it with tm_front_release (a zeroed one is tolerated), before the groups
  * errors: of the ledger */
 tm_status tm_front_init(struct tm_front *front, struct tm_run *run, enum tm_account account, size_t row_bytes,

@@ -52,7 +52,7 @@ struct tm_filter {
 };
 
 /* Add one --filter.
- * in:     origin  as of tm_option_read
+ * in:     origin  as in tm_option_read
  * owns:   *filter keeps text
  * errors: TM_ERR_USAGE, with the valid syntax */
 tm_status tm_filter_read(struct tm_filter *filter, const char *text, const char *origin,
@@ -155,7 +155,7 @@ enum tm_time_unit { TM_UNIT_AUTO, TM_UNIT_S, TM_UNIT_MS, TM_UNIT_US, TM_UNIT_NS 
 
 enum tm_paper { TM_PAPER_A4, TM_PAPER_LETTER };
 
-/* Which share of a manifest to work (--shard).  The index counts from 0. */
+/* Which share of a manifest to process (--shard).  The index counts from 0. */
 struct tm_shard {
     uint32_t index, count; /* count 0 = not given: from the scheduler, else everything */
     bool is_index_told;    /* false: a scheduler's variable provides the index */
@@ -255,7 +255,7 @@ struct tm_options {
     enum tm_step_choice steps;
     uint64_t steps_begin, steps_end; /* of a range: ordinals from 0, [begin, end); 0 and UINT64_MAX
                                         where an end was left open */
-    int64_t skip_steps;              /* that many leading steps are warm-up; -1 = the rule decides */
+    int64_t skip_steps;              /* the number of leading steps that are warm-up; -1 = the rule decides */
     enum tm_window_choice window;
     enum tm_color color;
 

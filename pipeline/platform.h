@@ -2,9 +2,9 @@
 #ifndef TM_PLATFORM_H
 #define TM_PLATFORM_H
 
-/* What Linux has and other systems do not.  The code is written for Linux and calls it as there; on another system this
- * header comes first in every file (see the Makefile), and gives the same names to what POSIX can do.  What has no other
- * way fails with ENOSYS or does nothing, for which each caller has an answer: some file systems lack it, too.
+/* What Linux has and other systems do not.  The code is written for Linux; on another system this header comes first in
+ * every file (see the Makefile), and implements the same names with what POSIX has.  What POSIX cannot do
+ * fails with ENOSYS or does nothing; every caller handles that, because some file systems lack it as well.
  * `make PORTABLE=1` builds that way on Linux. */
 #if defined(__linux__) && !defined(TM_PORTABLE)
 
@@ -37,7 +37,7 @@ static inline bool tm_folder_is_in_memory(const char *folder)
 #define _REENTRANT /* math.h declares lgamma_r then */
 #endif
 
-/* Everything that declares one of the names below under its own one. */
+/* The headers that declare the names replaced below: they must come before the macros. */
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -73,7 +73,7 @@ static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "words are kept as they
 #define st_ctim st_ctimespec
 #endif
 
-/* Blocks of megabytes come from the heap, as nothing else grows them in place. */
+/* Blocks of megabytes come from the heap, because nothing else can grow them in place. */
 #ifndef TM_HEAP_BLOCKS
 #define TM_HEAP_BLOCKS
 #endif

@@ -15,7 +15,7 @@ struct tm_memory_stats {
     uint64_t peak_resident_bytes; /* of the whole process so far */
     uint64_t allocated_bytes;     /* jemalloc: currently requested by the program */
     uint64_t active_bytes;        /* jemalloc: in pages that are in use */
-    uint64_t resident_bytes;      /* jemalloc: mapped and not given back, its own tables included */
+    uint64_t resident_bytes;      /* jemalloc: mapped and not returned, including its own tables */
 };
 
 void tm_memory_stats(struct tm_memory_stats *out);
@@ -25,13 +25,13 @@ void tm_memory_stats(struct tm_memory_stats *out);
 void tm_stats_print(const struct tm_run *run, double cpu_seconds, FILE *to);
 
 /* True if this stream gets colors: --color, else NO_COLOR (https://no-color.org), else
- * whether it is a terminal that knows them. */
+ * whether it is a terminal that supports them. */
 bool tm_terminal_has_colors(const struct tm_options *options, FILE *stream);
 
 /* True if stdout is a pipe or a socket whose reader has closed it. */
 bool tm_terminal_reader_is_gone(void);
 
-/* Make sure that the numbers 0 to 2 are taken, so that no output file gets one of them. */
+/* Make sure that descriptors 0 to 2 are open, so that no output file gets one of them. */
 void tm_terminal_keep_numbers(void);
 
 /* Flush and close stdout; once, at the very end.
@@ -43,7 +43,7 @@ tm_status tm_terminal_finish(struct tm_error *error) TM_MUST_USE;
  * of write(), not signals. */
 void tm_signals_install(void);
 
-/* After this time the process writes a text to stderr and ends with TM_ERR_LIMIT: for code of others that cannot be
+/* After this time the process writes a text to stderr and ends with TM_ERR_LIMIT: for third-party code that cannot be
  * interrupted otherwise.  Outputs that are not complete are removed.
  * in:     ns    0 = never (again)
  *         text  not copied */

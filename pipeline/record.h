@@ -95,7 +95,7 @@ enum tm_record_flag {
     TM_FLAG_PLACED = 1 << 11,   /* a flow: its PLACE is known to be right; only inside an input */
     TM_FLAG_INSTANT = 1 << 12,  /* the input calls it an instant; other spans may have no length, too */
     TM_FLAG_TEMPLATE = 1 << 14, /* `common` is a template of arguments instead (argument_templates.h) */
-    TM_FLAG_CHAINED = 1 << 15,  /* a flow: of its key the first one in time starts it; only inside an input */
+    TM_FLAG_CHAINED = 1 << 15,  /* a flow: the first one in time with its key starts it; only inside an input */
     TM_FLAG_TIMED = 1 << 13,    /* only inside a record store: times of the device replace the correlation */
 };
 
@@ -162,12 +162,12 @@ struct tm_config {
     uint64_t flops, bytes_accessed; /* TPU: of the event's metadata */
     tm_strid category;              /* hlo_category */
     tm_strid source;                /* "file.py:12" */
-    uint32_t hlo;                   /* row of tm_trace.hlo_ops: what the program's HLO says of hlo_op; 0 = not known */
-    uint32_t message;               /* row of tm_trace.messages; 0 = none */
-    uint32_t hlo_traits;            /* traits of hlo_op */
-    uint32_t graph_exec;            /* cuda_graph_exec_id; 0 = none */
-    uint32_t ordinal;               /* device_ordinal of a host event; TM_NONE = not said */
-    uint8_t direction;              /* enum tm_direction, where has_copy */
+    uint32_t hlo;        /* row of tm_trace.hlo_ops: what the program's HLO records about hlo_op; 0 = not known */
+    uint32_t message;    /* row of tm_trace.messages; 0 = none */
+    uint32_t hlo_traits; /* traits of hlo_op */
+    uint32_t graph_exec; /* cuda_graph_exec_id; 0 = none */
+    uint32_t ordinal;    /* device_ordinal of a host event; TM_NONE = not said */
+    uint8_t direction;   /* enum tm_direction, where has_copy */
     uint8_t has_copy, has_copy_bytes, pageable;
     uint8_t has_kernel, has_flops, has_bytes_accessed;
     uint8_t has_achieved; /* occupancy_milli is PyTorch's estimate, in whole percents; 0 is a valid value */
@@ -187,7 +187,7 @@ struct tm_message {
     tm_strid group_ranks; /* "[0, 1, 2, 3]", perhaps shortened by the writer */
 };
 
-/* The type that an op computes in. */
+/* The type in which an op computes. */
 enum tm_precision {
     TM_PRECISION_UNKNOWN,
     TM_F64,

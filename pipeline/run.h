@@ -64,7 +64,7 @@ static inline void tm_progress_event(struct tm_progress *p)
         tm_progress_look(p);
 }
 
-/* Everything that was read but is in no figure, by name: promise 2 of the design.  A note is
+/* Everything that was read but is not in any figure, by name.  A note is
  * harmless; a loss means that a figure may be smaller than the truth, and is an error under --strict.  A loss that
  * only affects figures does not count when a trace is written, because the trace has the event. */
 enum tm_tally_level { TM_TALLY_NOTE, TM_TALLY_LOSS, TM_TALLY_LOSS_OF_FIGURES };
@@ -73,10 +73,10 @@ enum tm_tally_use { TM_TALLY_FOR_FIGURES, TM_TALLY_FOR_TRACES };
 
 enum tm_tally {
     TM_TALLY_AGGREGATED_EVENT,    /* num_occurrences instead of a start: no place in time */
-    TM_TALLY_BAD_FIELD,           /* a wire type that does not fit its field: skipped */
+    TM_TALLY_BAD_FIELD,           /* a wire type that does not match its field: skipped */
     TM_TALLY_CLOCK_OUTLIER,       /* over 100 days after the origin, or over 5 before it */
     TM_TALLY_CUT_SHORT,           /* bytes after the point where a truncated input ends */
-    TM_TALLY_DERIVED,             /* events of lines that viewers add: counted, in no figure */
+    TM_TALLY_DERIVED,             /* events of lines that viewers add: counted, but not in any figure */
     TM_TALLY_DUPLICATE_METADATA,  /* two entries of one id: the last one counts */
     TM_TALLY_DEEP_NESTING,        /* spans open at once on one thread beyond the limit */
     TM_TALLY_INVALID_UTF8,        /* names that are not UTF-8: kept as bytes */
@@ -114,7 +114,7 @@ enum tm_tally {
     TM_TALLY_LONE_SURROGATE,    /* half a pair of \u escapes in a name: kept as three bytes */
     TM_TALLY_NESTED_ARGUMENT,   /* events with objects or lists of objects or lists in their arguments */
     TM_TALLY_REPEATED_KEY,      /* a key twice in one event: the last one counts */
-    /* Chrome JSON: what events are to each other */
+    /* Chrome JSON: how events relate to each other */
     TM_TALLY_METADATA_EVENT,  /* names of processes and threads */
     TM_TALLY_BEGIN_END_EVENT, /* B and E: halves of spans */
     TM_TALLY_INSTANT_EVENT,
@@ -146,7 +146,7 @@ enum tm_tally {
     /* Traces that are written */
     TM_TALLY_FILTERED_OUT,          /* events that the filter excluded */
     TM_TALLY_LANE_MOVED,            /* spans that do not nest on their row: written on their own lane */
-    TM_TALLY_LANES_FULL,            /* spans for which no lane is left: not written */
+    TM_TALLY_LANES_FULL,            /* spans for which no lane is available: not written */
     TM_TALLY_FLOW_NOT_BEGUN,        /* ends of arrows that nothing started: not written */
     TM_TALLY_FLOW_WITHOUT_SPAN,     /* ends of arrows where no span is open: not written */
     TM_TALLY_COUNTER_WITHOUT_VALUE, /* values of counters that are not finite: not written */
@@ -243,7 +243,7 @@ static inline void tm_counts_restore(struct tm_run *run, const struct tm_counts 
 }
 
 /* Limits on claimed sizes of files and on the number of entries below a folder: far more than real inputs need, so a
- * small file cannot use up a disk or a night. --raise-limits TIMES raises all of them. */
+ * small file cannot fill a disk or take all night. --raise-limits TIMES raises all of them. */
 
 /* in:     usual  if nothing is raised */
 uint64_t tm_raised_limit(const struct tm_run *run, uint64_t usual);

@@ -6,11 +6,12 @@
 
 /* A few files for a browser on this machine: HTTP/1.1 on 127.0.0.1, GET and HEAD.  Only a list of names made
  * beforehand can be requested; a request opens nothing.  Each address starts with a random token, and a request for
- * another host than the server's own is refused, so that pages of others can neither guess nor rebind their way in. */
+ * another host than the server's own is refused, so that other web pages can get in neither by guessing nor by DNS
+ * rebinding. */
 
 enum { TM_HTTP_HEAD_BYTES = 8 << 10 /* the longest request */, TM_ORIGIN_BYTES = 256 };
 
-/* A request as it came; the slices are views into its bytes. */
+/* A request as received; the slices are views into its bytes. */
 struct tm_http_request {
     bool is_head;
     const char *path; /* after the first '/', without the query */
@@ -49,7 +50,7 @@ struct tm_server {
 };
 
 /* Serve until the page is closed: it holds the answer to `alive` open, and the server ends some seconds after the last
- * of these has gone, or after `shared` was sent.  Signals end the process as they always do.
+ * of these connections has closed, or after `shared` was sent.  Signals end the process as they always do.
  * errors: TM_ERR_OUTPUT  no local address is available; TM_ERR_LIMIT no memory */
 tm_status tm_serve(struct tm_run *run, const struct tm_server *server);
 

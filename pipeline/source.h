@@ -55,7 +55,7 @@ struct tm_raw_record {
               * length */
 };
 
-/* The number of a record's signature, which is new if need be; 0: it gets none, as those that have arguments. */
+/* The number of a record's signature, a new one if necessary; 0: it gets none, like records that have arguments. */
 uint32_t tm_signature_of(struct tm_signatures *signatures, const struct tm_raw_record *raw);
 
 /* Complete a record that has its times, correlation and number. */
@@ -76,7 +76,7 @@ static inline void tm_fill_record(const struct tm_signatures *signatures, struct
     raw->traits = s->traits;
 }
 
-/* What args may be; the code that makes records has room for one. */
+/* What args may point to; the code that makes records has room for one. */
 union tm_args {
     struct tm_allocation allocation;
     struct tm_number number;
@@ -183,7 +183,7 @@ static_assert(sizeof(struct tm_kept_record) == 64, "a cache line, and 64 to a pa
  * others in a spill file.  Zeroed except for account and own_bytes = none yet.  Own arguments take own_bytes plus
  * TM_ARGUMENTS_MOST: they are appended in order and read at as many positions as there are tracks. */
 struct tm_kept_args {
-    enum tm_account account; /* which pays for the memory */
+    enum tm_account account; /* which is charged for the memory */
     size_t own_bytes;        /* of own arguments in memory; at least TM_KEPT_LEAST_BYTES if there are any */
     struct tm_run *run;
     struct tm_rows *slots;
@@ -200,7 +200,7 @@ static inline size_t tm_kept_args_bytes(size_t own_bytes)
 }
 
 /* in:     row  written; need not be zeroed
- * errors: as of tm_rows.  Arguments longer than a struct tm_allocation are left out. */
+ * errors: as in tm_rows.  Arguments longer than a struct tm_allocation are left out. */
 tm_status tm_keep_record(struct tm_kept_args *args, struct tm_run *run, const struct tm_raw_record *raw,
                          struct tm_kept_record *row);
 /* in: buffer  at least sizeof(struct tm_allocation) bytes, aligned as one; raw->args points to it afterwards */

@@ -9,7 +9,7 @@
 #include "pipeline/store/lengths.h"
 #include "pipeline/trace.h"
 
-/* One ordered event with everything that is known of it.  Borrowed: valid until take() returns. */
+/* One ordered event with everything that is known about it.  Borrowed: valid until take() returns. */
 struct tm_event {
     struct tm_record record;        /* class decided */
     const void *args;               /* record.args_length bytes */
@@ -48,8 +48,8 @@ static_assert(TM_CLASS_COUNT < 32, "a bit for each class");
 struct tm_stage; /* one opened instance */
 struct tm_feed;  /* stages/figures/feed.h */
 
-/* What the events of one call site add up to; separately for analyzed steps and the others (event.chosen).  What
- * follows `without_length` is of chosen ones alone. */
+/* The totals of the events of one call site; separate for analyzed steps and the others (event.chosen). Members
+ * after `without_length` cover chosen events only. */
 struct tm_site_sums {
     uint64_t count;
     int64_t total_ps;
@@ -79,8 +79,8 @@ struct tm_stage_type {
     tm_status (*begin_host)(struct tm_stage *s, const struct tm_trace *trace);
     /* Whether take is to get the events of a call site, which are chosen or are not.  NULL = all of its classes */
     bool (*wants)(struct tm_stage *s, const struct tm_event *event);
-    /* Events in time order, all of one device or all of none: what depends on that order.  Of them those count for
-     * which tm_wants.  NULL = nothing does */
+    /* Events in time order, all of one device or all of none: what depends on that order.  Only those for which
+     * tm_wants is true count.  NULL = nothing does */
     void (*take)(struct tm_stage *s, const struct tm_event *events, size_t count);
     /* The totals of the events of a call site, once there are many or their host ends; the event provides only the
      * properties that all of them share (not times, arguments, launch, step, or track).  Unordered, and a site may
@@ -101,11 +101,11 @@ struct tm_stage_type {
     void (*close)(struct tm_stage *s); /* always, even after a failed open */
 };
 
-/* A stretch in which a device was idle. */
+/* A period in which a device was idle. */
 struct tm_idle_gap {
     uint32_t host, device; /* number of the host in the run; index into its trace's devices */
     int64_t start_ps, end_ps;
-    uint32_t step;                 /* in whose period it ends; TM_NONE = in none */
+    uint32_t step;                 /* the step in whose period it ends; TM_NONE = none */
     tm_strid before, after;        /* activities; 0 = none */
     tm_strid host_event;           /* what the host did; 0 = nothing that is known */
     uint32_t cause;                /* the largest part: "input", "compile" ..., by its number in part_names */
@@ -146,10 +146,10 @@ struct tm_observer_type {
 
 /* Command line settings for stages, and the observer of gaps of at least gap_min_ps. */
 struct tm_settings {
-    int64_t gap_min_ps;    /* shown gaps; default 10 us */
-    uint64_t table_rows;   /* cap of tables; TM_ROWS_USUAL by default */
-    bool session_window;   /* --window session: shares refer to the whole profiling session */
-    bool findings_only;    /* of the summary only the findings and what they depend on is used: no quantiles of kernels.
+    int64_t gap_min_ps;  /* shown gaps; default 10 us */
+    uint64_t table_rows; /* cap of tables; TM_ROWS_USUAL by default */
+    bool session_window; /* --window session: shares refer to the whole profiling session */
+    bool findings_only;  /* only the findings of the summary and what they depend on are used: no quantiles of kernels.
                             * Replays of the critical path limit findings */
     tm_take_gap *take_gap; /* NULL = none */
     void *gap_taker;

@@ -21,7 +21,7 @@ size_t tm_utf8_next(const char *text, size_t length, uint32_t *code);
  * source: Unicode, DerivedCoreProperties.txt, Default_Ignorable_Code_Point, without what has its own shape */
 bool tm_utf8_is_hidden(uint32_t code);
 
-/* What takes the place of bytes that are not UTF-8: U+FFFD. */
+/* The replacement for bytes that are not UTF-8: U+FFFD. */
 #define TM_UTF8_REPLACEMENT "\xef\xbf\xbd"
 
 enum { TM_UTF8_REPLACEMENT_BYTES = 3 };
@@ -68,12 +68,12 @@ size_t tm_utf8_visible_head(const char *text, size_t length);
 /* True if all of it is valid; quick where the text is ASCII. */
 bool tm_utf8_is_valid(const char *text, size_t length);
 
-/* Strings as cells of CSV files.  What a spreadsheet would take for a formula gets an apostrophe before it: names are
- * untrusted.  A formula starts with = + - @, as ASCII or of full width, which blanks and quotes may precede, at the
- * start of a cell; and directly or behind quotes where some spreadsheets start another cell: they take ';' or a tab for
- * the comma, depending on the country, and then a line's end inside of a cell for one of the table.  U+FFFD takes the
- * place of bytes that are not UTF-8.  What is invisible or controls a terminal (tm_utf8_is_hidden), is an escape, as
- * reports show it: "\n", "\u001b", "\u{e0001}"; if it is requested as it was recorded (is_raw), only NUL is not.
+/* Strings as cells of CSV files.  Text that a spreadsheet would interpret as a formula gets an apostrophe in front:
+ * names are untrusted.  A formula starts with = + - @, as ASCII or of full width, which blanks and quotes may precede,
+ * at the start of a cell; and directly or behind quotes where some spreadsheets start another cell: depending on the
+ * locale they read ';' or a tab as the separator, and then a line break inside a cell as the end of a row.  U+FFFD
+ * replaces bytes that are not UTF-8. Characters that are invisible or control a terminal (tm_utf8_is_hidden) become
+ * escapes, as in reports: "\n", "\u001b", "\u{e0001}"; with is_raw only NUL does.
  * source: RFC 4180, with LF at the end of a line; OWASP, CSV Injection */
 typedef void tm_csv_put(void *to, const char *bytes, size_t length);
 

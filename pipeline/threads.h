@@ -51,9 +51,9 @@ typedef void tm_thread_work(void *of);
 /* out:    NULL if no core is free, or the system makes no thread: not an error
  * owns:   the caller; tm_worker_thread_end */
 struct tm_worker_thread *tm_worker_thread_start(struct tm_run *run, tm_thread_work *work, void *of);
-/* The thread does the work once.  What it reads and writes is the thread's until tm_worker_thread_wait. */
+/* Let the thread do the work once.  What it reads and writes is the thread's until tm_worker_thread_wait. */
 void tm_worker_thread_go(struct tm_worker_thread *thread);
-/* Wait until it is done with what it was given, if anything. */
+/* Wait until its current work, if any, is done. */
 void tm_worker_thread_wait(struct tm_worker_thread *thread);
 void tm_worker_thread_end(struct tm_worker_thread *thread); /* tolerates NULL */
 

@@ -55,11 +55,11 @@ enum tm_origin {
 
 extern const char *const tm_origin_name[TM_ORIGIN_COUNT]; /* "xspace", "json copy", "pytorch", "other" */
 
-/* What is on a track beside spans and instants that nest. */
+/* What is on a track besides nested spans and instants. */
 enum tm_track_sort {
     TM_TRACK_THREAD,   /* a line: a thread, a stream */
     TM_TRACK_LOOSE,    /* of a process: instants on no thread */
-    TM_TRACK_ASYNC,    /* of a process: spans that have to do with each other where record.correlation is the same */
+    TM_TRACK_ASYNC,    /* of a process: spans with the same record.correlation belong together */
     TM_TRACK_FLOWS,    /* of the file: ends of arrows */
     TM_TRACK_COUNTERS, /* of a process: values of any number of counters */
 };
@@ -84,7 +84,7 @@ struct tm_track {
                               from the runtime's own events by it */
     uint8_t is_unsorted; /* set by the survey: not in the order (start, longer first) */
     uint8_t has_cpu_ops; /* set by the survey */
-    uint8_t is_driver;   /* set by the survey: it launches, and holds nothing but calls of the driver */
+    uint8_t is_driver;   /* set by the survey: it launches, and contains only driver calls */
     uint32_t thread;     /* set by the survey: number of a host thread whose activity may be queried, because it
                           * launches or is the main thread; TM_NONE elsewhere.  Two tracks have the same number if one
                           * of them has the driver calls of the other's thread */
@@ -157,7 +157,7 @@ struct tm_steps {
                                one step of all devices is in as many places as there are devices */
 };
 
-/* What the file says about where and how it was made. */
+/* What the file says about where and how it was recorded. */
 struct tm_environment {
     char host[128];
     char jax[64], jaxlib[64], platform_version[128], cuda[64], cuda_runtime[64], driver[64], rocm[64], libtpu[64];
@@ -231,8 +231,8 @@ tm_status tm_trace_device(struct tm_trace *trace, enum tm_device_kind kind, int6
  * out:    place  the new position of each, by its old number; NULL if nothing refers to them yet */
 void tm_trace_sort_devices(struct tm_trace *trace, uint32_t first, uint32_t *place);
 
-/* The same of all devices, with the tracks that refer to them: devices were created in order of appearance; people expect the
- * order of their numbers. */
+/* The same of all devices, with the tracks that refer to them: devices were created in order of appearance; people
+ * expect the order of their numbers. */
 void tm_trace_order_devices(struct tm_trace *trace);
 
 /* The events of all tracks: after the survey, since the scan of an XSpace may leave counting to it. */
@@ -240,7 +240,7 @@ uint64_t tm_trace_events(const struct tm_trace *trace);
 
 /* Keep arguments that many events share.
  * out:    *row  of trace->common; 0 for an empty list
- * errors: as of tm_rows; TM_ERR_LIMIT past 2^32 - 1 */
+ * errors: as in tm_rows; TM_ERR_LIMIT past 2^32 - 1 */
 tm_status tm_trace_add_common(struct tm_trace *trace, struct tm_arguments list, uint32_t *row) TM_MUST_USE;
 
 /* Read them again.
@@ -248,8 +248,8 @@ tm_status tm_trace_add_common(struct tm_trace *trace, struct tm_arguments list, 
 tm_status tm_trace_common(const struct tm_trace *trace, uint32_t row, uint8_t *buffer,
                           struct tm_arguments *list) TM_MUST_USE;
 
-/* What the HLO of a program says of the op that launch facts name.
- * out:    *op  NULL if nothing is known of it; valid until the next row of hlo_ops is requested */
+/* What the HLO of a program records about the op that launch facts name.
+ * out:    *op  NULL if nothing is known about it; valid until the next row of hlo_ops is requested */
 tm_status tm_trace_hlo(const struct tm_trace *trace, const struct tm_config *config, const struct tm_hlo_op **op);
 
 /* Note damage: the trace is partial, and the first text stays. */

@@ -17,7 +17,7 @@ struct tm_outcome {
 
 struct tm_work {
     void *of;            /* given to all calls */
-    size_t count;        /* pieces, worked in their order */
+    size_t count;        /* pieces, started in order */
     unsigned jobs;       /* at once */
     size_t memory_bytes; /* --memory of each: its data may grow to a bound well above it, set by the kernel */
     int64_t time_ps;     /* clock time of each, then SIGTERM, then SIGKILL; 0 = no limit */
@@ -31,7 +31,7 @@ struct tm_work {
     void (*tick)(void *of); /* in the driver, about once a second; NULL = none */
 };
 
-/* SIGINT, SIGTERM and SIGHUP end the processes, and then the driver as they would have without.
+/* SIGINT, SIGTERM and SIGHUP end the processes, and then the driver itself, as they would without it.
  * errors: those of ended; TM_ERR_LIMIT if no process can be made at all */
 tm_status tm_work_all(struct tm_run *run, const struct tm_work *work);
 
@@ -47,7 +47,8 @@ enum { TM_PROCESS_MIB = 48 }; /* of a process in addition to --memory */
  * errors: TM_ERR_USAGE  more than fits in memory: says how many fit */
 tm_status tm_jobs_choose(struct tm_run *run, uint64_t wanted, size_t memory_bytes, bool is_forced, unsigned *jobs);
 
-/* What this process may use of the machine: the least of what the kernel, the control groups above it and Slurm say. */
+/* What this process may use of the machine: the minimum of what the kernel, the control groups above it and Slurm
+ * allow. */
 struct tm_machine {
     unsigned cores;        /* at least 1 */
     uint64_t memory_bytes; /* that is not in use; UINT64_MAX = not known */

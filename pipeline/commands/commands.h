@@ -76,7 +76,7 @@ struct tm_report_taker {
 /* Analyze the inputs and write the report into a folder, for `report` and for a worker of a batch.
  * in:     options  output  the folder; NULL = NAME.report in the working folder
  *         taker    may be NULL
- * errors: TM_PARTIAL  written, from damaged or truncated input; as of tm_analyze; TM_ERR_OUTPUT; of the taker */
+ * errors: TM_PARTIAL  written, from damaged or truncated input; as in tm_analyze; TM_ERR_OUTPUT; of the taker */
 tm_status tm_report_make(struct tm_run *run, const struct tm_options *options, const struct tm_report_taker *taker);
 
 /* Where a part ends: before it would exceed its limits, and at the boundaries of --by. docs/convert.md, "Parts" */

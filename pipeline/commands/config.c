@@ -19,7 +19,7 @@ struct tm_effective_thresholds {
 
 enum { FROM_BYTES = 256, VALUE_BYTES = 48 };
 
-/* errors: as of tm_thresholds_read */
+/* errors: as in tm_thresholds_read */
 static void effective_thresholds_read(struct tm_effective_thresholds *t, const char *file, struct tm_error *error)
 {
     tm_thresholds_init(&t->built_in, error);

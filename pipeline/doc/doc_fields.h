@@ -55,7 +55,7 @@ enum tm_doc_kind {
     TM_DOC_PERCENT,    /* percent; may pass 100 */
     TM_DOC_CHANGE,     /* of a time, in picoseconds, with its sign */
     TM_DOC_CHANGE_PCT, /* percent, with its sign */
-    TM_DOC_P,          /* how often chance brings as large a change: 0 to 1 */
+    TM_DOC_P,          /* the probability that chance alone causes a change this large: 0 to 1 */
     TM_DOC_NUMBER,
     TM_DOC_POINT, /* a point of a curve of memory: [time, bytes in use, bytes available] */
     TM_DOC_ROW,   /* an object of the fields of another document */
@@ -75,7 +75,7 @@ enum {
     TM_DOC_OWN = 1 << 16,          /* a string that cannot contain names: --redact leaves it unchanged */
     TM_DOC_NOT_NEGATIVE = 1 << 17, /* a NUMBER */
     TM_DOC_SUM = 1 << 18,          /* a sum over the analyzed steps; of an object: all of its members are */
-    TM_DOC_ADDS = 1 << 19,         /* of rows without a `rest`: what is left out of a list adds up in it */
+    TM_DOC_ADDS = 1 << 19,         /* in rows without a `rest`: omitted rows of a list are summed in it */
     TM_DOC_MAIN = 1 << 20,         /* the list, or the map, that the name of its object refers to */
 };
 
@@ -162,7 +162,7 @@ void tm_doc_enter_piece(struct tm_doc_place *place, const char *piece, size_t le
  * out: false: it leads nowhere */
 bool tm_doc_place_at(struct tm_doc_place *place, const struct tm_doc_field *fields, const char *path);
 
-/* Is the figure at that path a sum over the analyzed steps, so that a run of twice the steps has twice as much? */
+/* Is the figure at that path a sum over the analyzed steps, so that twice as many steps give twice the value? */
 bool tm_doc_is_sum(const struct tm_doc_field *fields, const char *path);
 
 /* Continue along a path. out: the field at its end; NULL = there is none */

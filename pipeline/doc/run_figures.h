@@ -58,8 +58,8 @@ enum tm_figure_steps {
 enum tm_figure_gate {
     TM_GATE_NONE,
     TM_GATE_NO_INCREASE, /* against a baseline */
-    TM_GATE_BAND,        /* a key figure that has a band: not worse than it is, with some room */
-    TM_GATE_AT_MOST,     /* not more than it is; of a size with some room */
+    TM_GATE_BAND,        /* a key figure that has a band: not worse than it is now, with a margin */
+    TM_GATE_AT_MOST,     /* not more than it is now; for sizes, with a margin */
 };
 
 struct tm_run_figure {

@@ -56,7 +56,7 @@ void tm_file_facts_add(const struct tm_file_facts *facts, enum tm_facts_place pl
 void tm_file_facts_save(struct tm_partial_writer *w, const struct tm_value *file, const char *host);
 tm_status tm_file_facts_load(struct tm_partial_reader *r, struct tm_file_facts *facts);
 
-/* What a trace file says of itself: the run, the tool, the hosts' environments.  A table of a fixed size, in the
+/* What a trace file says about itself: the run, the tool, the hosts' environments.  A table of a fixed size, in the
  * account `model`: what does not fit is left out. */
 struct tm_trace_facts {
     struct tm_out_fact *list; /* `count` of them */
@@ -89,7 +89,7 @@ void tm_trace_facts_redact(struct tm_trace_facts *facts, struct tm_redactor *red
 
 /* Read a device memory profile, from its bytes to the tables.
  * out:    facts  of the file
- * errors: as of tm_input_open and tm_pprof_read */
+ * errors: as in tm_input_open and tm_pprof_read */
 tm_status tm_memory_file_read(struct tm_run *run, struct tm_names *names, const struct tm_found_file *found,
                               struct tm_device_profiles *profiles, struct tm_file_facts *facts);
 
@@ -189,7 +189,7 @@ struct tm_input_choice {
 
 /* Find the runs of one operand: a file, a folder, or an archive of folders, detected by its content.
  * owns:   the caller; tm_found_free releases it, also after a failure
- * errors: as of tm_discover, tm_discover_members, tm_archive_is and tm_archive_list */
+ * errors: as in tm_discover, tm_discover_members, tm_archive_is and tm_archive_list */
 tm_status tm_find_operand(struct tm_run *run, const char *input, struct tm_found *found);
 
 /* What was excluded from the search is reported, which explains missing runs. */
@@ -209,7 +209,7 @@ void tm_add_skipped(struct tm_value *to, const struct tm_left_out *skipped);
 /* Every operand is the run, one of its hosts, a partial of some of its hosts, or a folder or archive from which
  * options->run_name and latest select a run.
  * owns:   the caller; tm_inputs_free releases it, also after a failure
- * errors: as of tm_find_operand and tm_choose_run; TM_ERR_LIMIT beyond TM_INPUT_FILES_MOST files; of a partial:
+ * errors: as in tm_find_operand and tm_choose_run; TM_ERR_LIMIT beyond TM_INPUT_FILES_MOST files; of a partial:
  *         damaged, or made with other options */
 tm_status tm_inputs_find(struct tm_inputs *inputs, struct tm_run *run, const struct tm_options *options);
 void tm_inputs_free(struct tm_inputs *inputs); /* tolerates a zeroed one */

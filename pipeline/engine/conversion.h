@@ -23,7 +23,7 @@ struct tm_conversion {
     bool is_bare;            /* no output reads arguments: events come without them, from the records that are kept */
     bool is_read;            /* all of the input has been read once */
     bool arguments_are_read; /* and all arguments */
-    /* What the output says of itself. */
+    /* What the output says about itself. */
     struct tm_trace_facts facts;
     struct tm_trace_facts alone; /* of the one host of a file; list NULL = a file has all hosts */
     /* Damage, known when everything was read. */
@@ -38,7 +38,7 @@ struct tm_conversion {
  * in:     act       "convert", for messages
  *         is_plain  compute nothing: --plain, or a format without computed rows
  * owns:   the caller; tm_conversion_close releases it, also after a failure
- * errors: as of tm_inputs_find; TM_ERR_USAGE for inputs that cannot be converted: partials, device memory profiles,
+ * errors: as in tm_inputs_find; TM_ERR_USAGE for inputs that cannot be converted: partials, device memory profiles,
  *         stdin together with others */
 tm_status tm_conversion_open(struct tm_conversion *c, struct tm_run *run, const struct tm_options *options,
                              const char *act, bool is_plain);
@@ -138,7 +138,7 @@ void tm_compared_trace_free(struct tm_compared_trace *t); /* tolerates NULL */
 /* Its steps, as the document of the comparison lists them.  in: name  of its file */
 void tm_compared_trace_describe(const struct tm_compared_trace *t, const char *name, struct tm_value *comparison);
 /* in:     options  of the comparison: what to write of events, and how many
- * out:    as of tm_convert_into */
+ * out:    as in tm_convert_into */
 tm_status tm_compared_trace_write(struct tm_compared_trace *t, const struct tm_options *options, const char *folder,
                                   const char *name, struct tm_out_file **file, struct tm_written *written);
 

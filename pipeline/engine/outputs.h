@@ -65,7 +65,7 @@ tm_status tm_run_operands_check(struct tm_run *run, const struct tm_run_operand 
 /* in:     act  what they are for, for messages: "compare"
  * out:    run->tallies  the sum over all that were analyzed
  * owns:   the caller; tm_summaries_free, also after a failure
- * errors: as of tm_analyze and tm_doc_read_file; a summary of another schema version: TM_ERR_INPUT;
+ * errors: as in tm_analyze and tm_doc_read_file; a summary of another schema version: TM_ERR_INPUT;
  * with --strict: any loss; TM_ERR_LIMIT if they do not fit into memory together */
 tm_status tm_summaries_load(struct tm_summaries *summaries, struct tm_run *run, const struct tm_options *options,
                             const struct tm_run_operand *operand, size_t count, const char *act);
@@ -94,7 +94,7 @@ struct tm_file_place {
 };
 
 /* Split the path of a file that is to be written, and check early that it can be written.
- * errors: TM_ERR_OUTPUT  too long, a folder, a device, a pipe, or as of tm_check_folder */
+ * errors: TM_ERR_OUTPUT  too long, a folder, a device, a pipe, or as in tm_check_folder */
 tm_status tm_find_place(struct tm_run *run, const char *path, struct tm_file_place *place);
 
 /* The length of a name without the endings of traces, archives and reports. */
@@ -119,7 +119,7 @@ struct tm_side_file {
     tm_write_side_file *write;
 };
 
-/* Check before any work that they can be written and replace nothing.  errors: as of tm_find_place and
+/* Check before any work that they can be written and replace nothing.  errors: as in tm_find_place and
  * tm_guard_output */
 tm_status tm_side_files_check(struct tm_run *run, const struct tm_side_file *files, size_t count);
 
@@ -138,7 +138,7 @@ struct tm_result {
     double measured; /* in the unit of the file; 0 = none */
 };
 
-/* Its time; -1 = none, or none that makes sense. */
+/* Its time; -1 = none, or an invalid one. */
 int64_t tm_result_ps(const struct tm_result *result, enum tm_time_unit unit);
 
 struct tm_results {
@@ -257,8 +257,8 @@ void tm_print_gate(const struct tm_value *gate, const char *label);
 /* In a job of GitHub Actions: the document as Markdown at the end of the job's summary ($GITHUB_STEP_SUMMARY);
  * elsewhere, and where it cannot be written, nothing. */
 void tm_actions_add_summary(struct tm_run *run, const struct tm_doc *doc);
-/* Likewise: an annotation for a gate that failed (error) or could not be assessed (warning), on stderr, which is read
- * for them, too. */
+/* Likewise: an annotation for a gate that failed (error) or could not be assessed (warning), on stderr, which GitHub
+ * also scans for them. */
 void tm_actions_annotate_gate(const struct tm_value *gate, const char *label);
 bool tm_gate_is_noteworthy(const struct tm_value *gate); /* it failed, or could not be assessed */
 

@@ -57,7 +57,7 @@ struct tm_run_spread {
 };
 
 /* in:     base, other  runs of the comparison, loaded: which job of the history they belong to
- * errors: TM_ERR_USAGE  no percentage, or the history has several jobs and none is named; TM_ERR_INPUT  it cannot be
+ * errors: TM_ERR_USAGE  not a percentage, or the history has several jobs and none is named; TM_ERR_INPUT  it cannot be
  * read */
 tm_status tm_run_spread_find(struct tm_run_spread *spread, struct tm_run *run, const struct tm_options *options,
                              const struct tm_loaded_run *loaded, size_t count);

@@ -66,7 +66,7 @@ void tm_job_past_visit(const struct tm_job_past *past, void (*take)(void *of, co
 /* The steps of a batch, used by the verbs `batch ...`.  `out` is the folder of the batch. */
 
 struct tm_batch_counts {
-    uint64_t runs;                                    /* that there are results to be of */
+    uint64_t runs;                                    /* for which results are expected */
     uint64_t done, partial, refused, failed, missing; /* their state */
     uint64_t worked;                                  /* items that were not done before */
     uint64_t troubled;                                /* of these: not done, or partial */
@@ -192,7 +192,7 @@ tm_status tm_batch_pool_work(struct tm_batch_pool *pool);
 tm_status tm_batch_pool_fail(struct tm_batch_pool *pool, const struct tm_batch_task *task, enum tm_result_status status,
                              int exit_status, const char *message, const char *hint);
 
-/* How a run stood before its report was pruned; TM_RESULT_MISSING if it was not, or has changed since. */
+/* The status of a run before its report was pruned; TM_RESULT_MISSING if it was not, or has changed since. */
 enum tm_result_status tm_batch_pruned(const struct tm_batch_pool *pool, const struct tm_batch_run *batch_run);
 
 /* --- of an item --- */

@@ -102,8 +102,8 @@ struct tm_manifest {
     /* of a scan, for its closing words */
     uint64_t left_out;    /* runs whose names cannot be used */
     uint64_t links;       /* that point outside a root and were not followed */
-    uint64_t doubles;     /* runs that another root has, too: they are taken once */
-    uint64_t not_fitting; /* runs that --keys does not fit */
+    uint64_t doubles;     /* runs that are also below another root: processed once */
+    uint64_t not_fitting; /* runs whose paths do not match --keys */
     uint64_t unreadable;  /* folders and files */
     struct tm_left_out skipped;
     /* private */
@@ -156,7 +156,8 @@ void tm_batch_keys_copy(struct tm_run_keys *to, const struct tm_batch_keys *keys
 struct tm_batch_item {
     const struct tm_batch_run *run;
     const struct tm_batch_file *file; /* its only one; or one of several, whose partial is the work */
-    /* What it costs, in bytes of plain XSpace: of compressed ones more, of JSON fewer, and some for its start. */
+    /* Its cost, in bytes of uncompressed XSpace: more for compressed files, less for JSON, and a constant for the
+     * start. */
     uint64_t weight;
 };
 
@@ -194,12 +195,12 @@ tm_status tm_manifest_add(struct tm_manifest *manifest, const struct tm_batch_ru
 
 /* Compares two pointers to strings, for qsort. */
 int tm_by_text(const void *a, const void *b);
-/* How many different strings, "" aside, rows have in a member.
+/* The number of distinct strings other than "" in a member of the rows.
  * in:     each, at  bytes of a row, and where in it the text is
  * out:    `count` where memory ended */
 size_t tm_count_distinct(struct tm_run *run, const void *rows, size_t count, size_t each, size_t at);
 
-/* errors: TM_ERR_INPUT  two runs have one id */
+/* errors: TM_ERR_INPUT  two runs have the same id */
 tm_status tm_manifest_check_ids(const struct tm_manifest *manifest);
 
 /* A path below a root: relative, with no part ".", "..", or empty; "" is the root itself. */

@@ -4,8 +4,8 @@
 
 #include <stdint.h>
 
-/* Sums and integer parts that saturate at the end of the range instead of overflowing, because a hostile input may have
- * any durations and sizes.  The sum of nonnegative parts does not depend on their order. */
+/* Sums and integer parts that saturate at the end of the range instead of overflowing, because a malicious input may
+ * have any durations and sizes.  The sum of nonnegative parts does not depend on their order. */
 
 static inline uint64_t tm_sum_counts(uint64_t a, uint64_t b)
 {
@@ -49,7 +49,7 @@ static inline struct tm_wide tm_sum_squares(struct tm_wide squares, int64_t leng
     return tm_sum_wide(squares, (unsigned __int128)(uint64_t)length_ps * (uint64_t)length_ps);
 }
 
-/* A number without its fraction; what is not a number is at the lower end. */
+/* A number without its fraction; NaN is at the lower end. */
 static inline int64_t tm_whole(double value)
 {
     if (!(value >= -0x1p63))

@@ -40,7 +40,7 @@ struct tm_budget {
     size_t used_bytes[TM_ACCOUNT_COUNT];
     size_t peak_bytes[TM_ACCOUNT_COUNT];
     size_t spilled_bytes; /* written to spill files in total */
-    uint32_t dedications; /* how many hold on; 0 = to no account */
+    uint32_t dedications; /* nested calls of tm_budget_dedicate; 0 = none */
     enum tm_account dedicated;
     uint64_t refuse_in; /* for tests: the request that many from now is refused; 0 = none */
 };
@@ -73,13 +73,13 @@ void tm_budget_end_dedication(struct tm_budget *budget);
 bool tm_budget_draw(struct tm_budget *budget, size_t bytes);
 /* The same for what is mostly read in sequence, where spilling costs little: only while most of the pool is left. */
 bool tm_budget_draw_spare(struct tm_budget *budget, size_t bytes);
-/* Give back what was drawn: after the memory itself. */
+/* Return what was drawn from the pool, after the memory itself. */
 void tm_budget_put_back(struct tm_budget *budget, size_t bytes);
 
 /* Memory drawn from an account.  Sizes are given back by the caller, as in sized deallocation.
  * owns:   the caller owns the block
  * errors: NULL and TM_ERR_LIMIT when the system has none left; never when a share is passed: staying
- *         within its share is the duty of each structure, and tests assert the peaks */
+ *         within its share is the responsibility of each structure, and tests check the peaks */
 void *tm_take(struct tm_budget *budget, enum tm_account account, size_t bytes,
               struct tm_error *error) TM_MUST_USE; /* zeroed */
 void *tm_retake(struct tm_budget *budget, enum tm_account account, void *block, size_t old_bytes, size_t new_bytes,
@@ -98,7 +98,7 @@ void tm_give_text(struct tm_budget *budget, enum tm_account account, const char 
 bool tm_is_large_block(size_t bytes);
 
 /* owns:   the caller gives it back with its size
- * errors: NULL when the system has none left */
+ * errors: NULL when the system has no memory left */
 void *tm_large_block(size_t bytes);
 
 /* As large as `bytes`, which is a large block, too; its address may change.  Added bytes are zero.  errors: NULL, and

@@ -48,7 +48,7 @@ static inline uint64_t tm_hash_load(const uint8_t *at, size_t bytes)
 }
 
 /* For a string, within this process: used where one is hashed for every event.  64 bits of quality, not for output.
- * With a seed that it is unknown, strings cannot be chosen to have the same. */
+ * Because the seed is unknown, an input cannot contain strings chosen to collide. */
 static inline uint64_t tm_hash_text(const void *text, size_t length, uint64_t seed)
 {
     /* Both factors of a product have their own secret: else strings that swap their halves have the same product. */
@@ -75,8 +75,8 @@ static inline uint64_t tm_hash_text(const void *text, size_t length, uint64_t se
     return tm_hash_fold(second ^ length, tm_hash_fold(a ^ second, b ^ hash));
 }
 
-/* A hash of two numbers.  The first product is by a constant: by a factor made of the seed, numbers that follow each
- * other are in a few clusters with one seed in thirty. */
+/* A hash of two numbers.  The first product is by a constant: with a factor derived from the seed, consecutive numbers
+ * form a few clusters for one seed in thirty. */
 static inline uint64_t tm_hash_pair(uint64_t a, uint64_t b, uint64_t seed)
 {
     const uint64_t first = tm_hash_fold(a ^ seed, UINT64_C(0xa0761d6478bd642f));

@@ -21,7 +21,7 @@ struct tm_length {
 struct tm_lengths *tm_lengths_new(struct tm_run *run, enum tm_account account, size_t memory_bytes) TM_MUST_USE;
 void tm_lengths_free(struct tm_lengths *lengths);
 
-/* A place remembers what is known of a group, for a caller that keeps one for it.  0 = nothing yet.
+/* A place caches what is known about a group, for callers that keep one.  0 = nothing yet.
  * A place may be lost at any time; then the group is looked up again. */
 typedef uint64_t tm_length_place;
 #define TM_LENGTH_NOWHERE UINT64_MAX /* no place of any group */

@@ -30,7 +30,7 @@ struct tm_sorter;
  * errors: NULL, with the error in run->error */
 struct tm_sorter *tm_sorter_new(struct tm_run *run, enum tm_account account, size_t row_bytes, size_t memory_bytes,
                                 tm_row_order *order) TM_MUST_USE;
-/* Before the first row: rows have a prefix, which spares most comparisons. */
+/* Before the first row: rows have a prefix, which avoids most comparisons. */
 void tm_sorter_set_prefix(struct tm_sorter *sorter, tm_row_prefix *prefix);
 void tm_sorter_free(struct tm_sorter *sorter);
 
@@ -64,7 +64,7 @@ struct tm_window {
  * one */
 void tm_window_init(struct tm_window *window, struct tm_run *run, enum tm_account account, size_t row_bytes,
                     size_t extra_bytes, size_t memory_bytes);
-/* True if it may grow: within its bound, or because the pool doubled that. */
+/* True if it may grow: within its bound, or because the pool doubled the bound. */
 bool tm_window_can_grow(struct tm_window *window);
 /* Make room.  Allowed only while capacity < most. */
 tm_status tm_window_grow(struct tm_window *window);
@@ -162,8 +162,8 @@ const void *tm_index_find(struct tm_index *index, uint64_t key, uint64_t *number
 /* After finish: no row has a larger number. */
 uint64_t tm_index_most_number(const struct tm_index *index);
 uint64_t tm_index_count(const struct tm_index *index);           /* after finish: different keys */
-uint64_t tm_index_duplicate_count(const struct tm_index *index); /* rows that gave way to another one of
-                                                                the same key */
+uint64_t tm_index_duplicate_count(const struct tm_index *index); /* rows that were replaced by another one
+                                                                with the same key */
 
 /* --- arrays of rows that are in order, and heaps --- */
 

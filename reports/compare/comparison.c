@@ -453,7 +453,7 @@ static void tell_side(const struct comparison *c, size_t side, char *out, size_t
     const struct middle_test *other = test->lead == &test->median ? &test->mean : &test->median;
     const char *between = c->facts[0].runs == 1 && c->facts[side].runs == 1 ? " between these two runs" : "";
     char name[LABEL_BYTES], base[LABEL_BYTES], by[TM_FORMAT_BYTES + 16], pct[TM_FORMAT_BYTES];
-    char first[MIDDLE_BYTES], second[MIDDLE_BYTES], middles[2 * MIDDLE_BYTES + 2], why[STEP_WHY_BYTES + 64] = "";
+    char first[MIDDLE_BYTES], second[MIDDLE_BYTES], middles[2 * MIDDLE_BYTES + 16], why[STEP_WHY_BYTES + 64] = "";
 
     (void)label_of(c, side, name);
     (void)label_of(c, 0, base);
@@ -467,9 +467,10 @@ static void tell_side(const struct comparison *c, size_t side, char *out, size_t
     tell_middle(test, test->lead, first);
     tell_middle(test, other, second);
     if (test->mean.base_ps == test->median.base_ps && test->mean.new_ps == test->median.new_ps)
-        (void)snprintf(middles, sizeof(middles), "%s", strchr(first, ' ') + 1); /* of single steps */
+        (void)snprintf(middles, sizeof(middles), "step time %s", strchr(first, ' ') + 1); /* of single steps */
     else
-        (void)snprintf(middles, sizeof(middles), "%s, %s", first, second);
+        (void)snprintf(middles, sizeof(middles), "%.*s step time%s, %s", (int)strcspn(first, " "), first,
+                       strchr(first, ' '), second);
     if (test->change_pct >= 200)
         (void)snprintf(by, sizeof(by), "%s times slower", tm_format_number(pct, 1 + test->change_pct / 100));
     else
@@ -481,12 +482,11 @@ static void tell_side(const struct comparison *c, size_t side, char *out, size_t
         (void)snprintf(why, sizeof(why), "; two runs of the same program differ by up to %s (%.100s)",
                        tm_format_pct(pct, test->lead->spread_pct), c->options->run_spread_from);
     if (test->is_changed)
-        (void)snprintf(out, out_bytes, "%s is %s than %s%s: step time %s%s.", name, by, base, between, middles, why);
+        (void)snprintf(out, out_bytes, "%s is %s than %s%s: %s%s.", name, by, base, between, middles, why);
     else if (test->verdict == STEP_NO_CHANGE)
-        (void)snprintf(out, out_bytes, "No significant change%s: step time of %s vs. %s, %s%s.", between, name, base,
-                       middles, why);
+        (void)snprintf(out, out_bytes, "No significant change%s: %s vs. %s, %s%s.", between, name, base, middles, why);
     else
-        (void)snprintf(out, out_bytes, "Inconclusive: step time of %s vs. %s, %s; %s.", name, base, middles, test->why);
+        (void)snprintf(out, out_bytes, "Inconclusive: %s vs. %s, %s; %s.", name, base, middles, test->why);
 }
 
 /* What makes the runs not comparable: reported first.  "Different devices: 8 x H100, before 4 x A100. " */

@@ -386,6 +386,7 @@ struct tm_document {
     const char *made_by;                      /* "tracemill report" */
     const char *file;                         /* stem of the files that are drawn from it: "report", for report.html */
     const char *findings_title;               /* over the first findings on the first screen: "Top findings" */
+    const char *findings_order;               /* of these, where they have times: "by potential savings"; NULL = none */
     const char *stake_of;                     /* what the time of a finding is time of: "device time", "a step" */
     const char *data;                         /* the file that has every figure: "summary.json" */
     const struct tm_doc_schema *fields;       /* of its values */

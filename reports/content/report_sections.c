@@ -140,6 +140,7 @@ const struct tm_document tm_report_document = {
     .made_by = "tracemill report",
     .file = "report",
     .findings_title = "Top findings",
+    .findings_order = "by potential savings",
     .stake_of = "device time",
     .data = "summary.json",
     .fields = &tm_summary_schema,

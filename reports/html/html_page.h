@@ -29,7 +29,7 @@ struct tm_htmlw {
 /* Elements.  name: a literal.  Every open has its close; the writer knows the name. */
 void tm_htmlw_open(struct tm_htmlw *w, const char *name);
 void tm_htmlw_class(struct tm_htmlw *w, const char *name, const char *class_name); /* open with a class */
-/* The same with attributes: pairs of a name and a text, as of tm_htmlw_attr, then NULL. */
+/* The same with attributes: pairs of a name and a text, as in tm_htmlw_attr, then NULL. */
 void tm_htmlw_open_with(struct tm_htmlw *w, const char *name, ...) __attribute__((sentinel));
 void tm_htmlw_close(struct tm_htmlw *w);
 void tm_htmlw_close_line(struct tm_htmlw *w); /* and end the line */

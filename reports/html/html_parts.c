@@ -365,6 +365,24 @@ static void put_file_anchor(struct tm_page *page, const struct tm_value *finding
     tm_htmlw_text(&page->w, behind);
 }
 
+/* "All 4 findings, by potential savings": beside the title, over the times. */
+static void put_findings_note(struct tm_page *page, size_t count, size_t first, bool has_times)
+{
+    const char *order = has_times && page->document->findings_order ? page->document->findings_order : "";
+
+    if (count == first && !*order)
+        return;
+    tm_htmlw_class(&page->w, "p", "note");
+    if (count > first) {
+        tm_page_open_link(page, "findings", -1);
+        tm_htmlw_printf(&page->w, "All %zu findings", count);
+        tm_htmlw_close(&page->w);
+        tm_htmlw_text(&page->w, *order ? ", " : "");
+    }
+    tm_htmlw_text(&page->w, order);
+    tm_htmlw_close(&page->w);
+}
+
 static void put_first(struct tm_page *page, const struct tm_value *finding, int number)
 {
     const struct tm_value *fix = tm_at(tm_get(finding, "fix"), 0);
@@ -389,6 +407,7 @@ void tm_page_first_findings(struct tm_page *page)
     const struct tm_value *findings = tm_get(page->summary, "findings");
     const size_t count = tm_length(findings);
     size_t pick[FIRST_MOST], first = tm_front_findings(page->summary, FIRST_MOST, pick);
+    char time[TM_FORMAT_BYTES];
 
     if (count == 0)
         return;
@@ -398,13 +417,7 @@ void tm_page_first_findings(struct tm_page *page)
     for (size_t i = 0; i < first; i++)
         put_first(page, tm_at(findings, pick[i]), (int)pick[i] + 1);
     tm_htmlw_close_line(&page->w);
-    if (count > first) {
-        tm_htmlw_class(&page->w, "p", "note");
-        tm_page_open_link(page, "findings", -1);
-        tm_htmlw_printf(&page->w, "All %zu findings", count);
-        tm_htmlw_close(&page->w);
-        tm_htmlw_close(&page->w);
-    }
+    put_findings_note(page, count, first, first > 0 && *tm_finding_time(time, tm_at(findings, pick[0])));
     tm_htmlw_close_line(&page->w);
 }
 

@@ -21,7 +21,7 @@ enum tm_path_kind {
 /* What is left out in the replays of a step: all of a kind, or a part of the work of the devices. */
 enum {
     TM_REPLAY_STRAGGLERS = TM_PATH_KINDS, /* the last device starts a collective with the one before it */
-    TM_REPLAY_IMBALANCE,                  /* all devices compute as long as their mean */
+    TM_REPLAY_IMBALANCE,                  /* all devices compute for their mean time */
     TM_REPLAY_COMPUTE_HALF,
     TM_REPLAY_COMPUTE_QUARTER,
     TM_REPLAY_NOTHING,
@@ -58,7 +58,7 @@ enum {
 struct tm_path_activity {
     int64_t start_ps, end_ps;
     int64_t launch_ps, launch_end_ps; /* INT64_MIN = no launch is known */
-    uint64_t collective;              /* the same on all devices that take part; 0 = it is none, or not known */
+    uint64_t collective;              /* the same on all devices that take part; 0 = not a collective, or not known */
     uint32_t before, on_stream;
     uint32_t name, config, thread; /* thread: that launched it */
     uint32_t level;
@@ -87,7 +87,7 @@ struct tm_path_counter {
     uint32_t step, count;
 };
 
-/* What all collectives of a call site have in common.  key 0 = it is not known who takes part */
+/* The common properties of all collectives of a call site. key 0 = the participants are unknown */
 struct tm_path_known {
     uint64_t site, key;
 };
@@ -171,7 +171,7 @@ uint64_t tm_path_member(const struct tm_path_lane *other, const struct tm_path_a
  * the activity itself where no other is known */
 struct tm_path_activity tm_path_last_member(const struct tm_critical_path *path, uint32_t group,
                                             const struct tm_path_activity *own, struct tm_path_place *place);
-/* What an activity followed.  out: 0 = nothing, else its index plus one */
+/* The predecessor of an activity.  out: 0 = nothing, else its index plus one */
 uint64_t tm_path_before(const struct tm_path_lane *lane, uint64_t index, const struct tm_path_activity *row);
 int tm_path_kind_of(const struct tm_path_activity *row);
 

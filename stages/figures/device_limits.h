@@ -7,9 +7,9 @@
 
 #include "pipeline/trace.h"
 
-/* What a device can do at most: dense products (no sparsity) by type, vector units, device memory. */
+/* The peak rates of a device: dense matmuls (no sparsity) by type, vector units, device memory. */
 struct tm_peaks {
-    double matrix[TM_PRECISION_COUNT]; /* FLOP/s of the Tensor Cores or the MXU; 0 = they do not compute in that type */
+    double matrix[TM_PRECISION_COUNT]; /* FLOP/s of the Tensor Cores or the MXU; 0 = they do not support that type */
     double vector_f32, vector_f64;     /* FLOP/s of the other units; 0 = not known */
     double bandwidth;                  /* bytes/s; 0 = not known */
     char flops_source[200];            /* where the figures are from; why there are none */
@@ -34,7 +34,7 @@ void tm_peaks_of(const struct tm_peak_question *device, struct tm_peaks *peaks);
  * vector units.  0 = not known. */
 double tm_peak_flops(const struct tm_peaks *peaks, enum tm_precision precision, bool is_matrix);
 
-/* What one SM of an NVIDIA GPU holds, and how many blocks of a kernel fit on it by that. */
+/* The resources of one SM of an NVIDIA GPU, and how many blocks of a kernel fit on it. */
 struct tm_sm_limits {
     uint32_t threads, blocks, registers; /* at most, resident at once */
     uint32_t shared_bytes;
@@ -54,7 +54,7 @@ enum tm_occupancy_limiter {
 };
 extern const char *const tm_limiter_name[TM_LIMITER_COUNT];
 
-/* A launch, as far as it matters for occupancy. */
+/* The properties of a launch that determine its occupancy. */
 struct tm_launch_shape {
     uint64_t blocks;          /* of the grid */
     uint32_t threads;         /* of a block */
@@ -78,9 +78,9 @@ struct tm_launch_shape tm_launch_shape_of(const uint32_t grid[3], const uint32_t
  * differ, neither limiter nor resident blocks are reported. */
 struct tm_occupancy tm_occupancy_of(const struct tm_launch_shape *shape);
 
-/* The occupancy of a launch as the profile records it.  PyTorch's estimate is in whole percents and knows nothing of
- * shared memory beyond 48 KiB, for which it writes 0: where the SMs of the device are known, a launch that
- * does not fill them has the occupancy that its warps make up, and one for which the estimate says that no block fits is
+/* The occupancy of a launch as the profile records it.  PyTorch's estimate is in whole percents and ignores shared
+ * memory beyond 48 KiB, for which it writes 0: where the SMs of the device are known, a launch that
+ * does not fill them gets the occupancy of its warps, and one for which the estimate says that no block fits is
  * computed by CUDA's rules.
  * out: *milli  thousandths of a percent; returns false if it is unknown */
 bool tm_recorded_occupancy(const struct tm_config *config, const struct tm_device *device, uint32_t *milli);

@@ -141,7 +141,7 @@ static inline int64_t tm_sweep_busy_until(const struct tm_sweep *sweep)
 
 enum { LANE_GAPS = 20, RUN_GAPS = 50, HISTOGRAM_ROWS = 64, LISTED_STEPS = 1000 };
 
-/* What a stretch of a device's time is made of; adds up to it. */
+/* The parts of a period of device time, which add up to it. */
 struct time_parts {
     int64_t compute_ps, exposed_collective_ps;
     int64_t exposed_copy_ps[TM_DIRECTION_COUNT];
@@ -178,7 +178,7 @@ struct open_gap {
     tm_strid before, after;
 };
 
-/* Whose event names a gap.  The order is that of the partial. */
+/* Which thread's event names a gap.  The order is that of the partial. */
 enum told_by {
     TOLD_BY_NOBODY,
     TOLD_BY_LAUNCHING,
@@ -238,7 +238,7 @@ struct lane {
     struct cover wait, wait_copy, wait_collective, wait_host, flight, flight_or_compute;
     struct sum kernels, collectives, copies, memsets, graphs, activities;
     struct sum waits[3], starts[2], flights[2]; /* TPU: copy, collective, host */
-    bool has_flights;                           /* what is in flight is recorded, whatever counts */
+    bool has_flights;                           /* transfers in flight are recorded, analyzed or not */
     struct cell cell;
     struct open_gap gap;
     struct step_gaps step_gaps;
@@ -255,7 +255,7 @@ struct lane {
     uint64_t first_step_row, first_parts_row;
     struct period period;      /* the one that the sweep is in, or the next one */
     uint64_t device_steps_end; /* of its rows in device_time.device_steps */
-    /* over its host's recorded time, whatever counts */
+    /* over its host's recorded time, analyzed or not */
     struct tm_busy_bins bins; /* busy time without waits */
     int64_t waited_until_ps;  /* waits up to there are taken out of the bins */
 };

@@ -15,9 +15,9 @@
  *            └─► batch: up to 256 events of one device, or of threads ──► take of device time, host, fusion ...
  *
  * The accumulator: stages that only add up receive the sums of a site when another one needs its row or the host ends,
- * and groups them as it needs.  Of a kernel an event touches one cache line of it, where nine stages had a row of 64
- * to 256 bytes each.  The batch: what depends on time order handles some hundred events with its state in cache, and
- * no stage sees a site that it does not use.  Of 1,700 instructions that stages took for an event 1,000 are left.
+ * and groups them as it needs.  An event of a kernel touches one cache line of it, where nine stages had a row of 64 to
+ * 256 bytes each.  The batch: what depends on time order handles some hundred events with its state in cache, and
+ * no stage sees a site that it does not use.  Stages take 1,000 instructions per event instead of 1,700.
  *
  * Memory: rows of 192 bytes, as many as their share of TM_ACCOUNT_TABLES and the pool give, and the batch; the result
  * does not depend on their number. */

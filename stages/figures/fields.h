@@ -22,8 +22,8 @@ struct tm_top_rows;
  *     };
  *
  * To add one: 1. the member in its struct; 2. its line in the table, in the order of the partial.  A partial has a hash
- * of each table before its first row, so that one which another table wrote is refused.  A member that is an array has
- * as many elements as fit into it. */
+ * of each table before its first row, so that a partial written with another table is refused.  A member that is an
+ * array has as many elements as fit into it. */
 enum tm_field_kind {
     TM_FIELD_NONE,
     TM_FIELD_WORD,           /* uint64_t, or a struct of them: hashes, keys */
@@ -122,7 +122,7 @@ void tm_fields_merge(const struct tm_row_field *fields, void *into, const void *
 /* Copy the TM_MERGE_FIRST members of a row that comes before the other one. */
 void tm_fields_take_first(const struct tm_row_field *fields, void *into, const void *from);
 
-/* Check and complete a row that was read: tm_partial_damaged where something is wrong.  errors: of what it calls */
+/* Check and complete a row that was read: tm_partial_damaged if it is invalid.  errors: of what it calls */
 typedef tm_status tm_fields_complete(void *of, struct tm_partial_reader *r, void *row);
 
 /* Groups: a 1 before each row, and a 0 at the end; saving finishes them.

@@ -70,7 +70,7 @@ void tm_top_rows_free(struct tm_top_rows *top);
 
 /* The rows of a table that is listed in the summary.  They wait in the account of sorting, which is unused once the
  * hosts are read: as many as --rows allows fit into it, with the least memory too.
- * in:     as of tm_top_rows_new */
+ * in:     as in tm_top_rows_new */
 struct tm_top_rows *tm_listed_rows_new(struct tm_run *run, size_t row_bytes, uint64_t most,
                                        tm_row_order *order) TM_MUST_USE;
 
@@ -129,7 +129,7 @@ static inline size_t tm_tables_memory(const struct tm_run *run, enum tm_tables_p
     return tm_budget_share(&run->budget, TM_ACCOUNT_TABLES) / 64 * (size_t)part / of * shares;
 }
 
-/* Rows of a cache that nothing depends on: a power of two that fits, from 64 to 16384. */
+/* Rows of a cache, which no result depends on: a power of two that fits, from 64 to 16384. */
 static inline uint32_t tm_cache_rows(size_t memory_bytes, size_t row_bytes)
 {
     uint32_t rows = 64;

@@ -14,14 +14,14 @@
  * tm_stage_type (pipeline/stage.h), 2. a row in tm_registry (pipeline/engine/analysis.c), 3. its section in
  * reports/content/ and in schemas/. */
 
-/* Where and how the trace was made, and how much of it the figures rest on.  Writes the sections environment,
+/* Where and how the trace was made, and how much of it the figures cover.  Writes the sections environment,
  * coverage (except for the warnings) and unused. */
 extern const struct tm_stage_type tm_overview_stage;
 
 /* Whether an event of the ordered stream is in a figure. */
 bool tm_overview_is_used(const struct tm_event *event);
 
-/* What a trace holds, for `inspect`: per host its steps, devices, lines and most frequent names.  Writes an array
+/* The contents of a trace, for `inspect`: per host its steps, devices, lines and most frequent names.  Writes an array
  * `contents`, an element per host:
  *     {"host", "steps": {"source", "count", "chosen", "warmup", "incomplete"},
  *      "devices": [{"name", "kind", "model", "activities", "first_ps", "last_ps", "has_collapsed_graphs"}],
@@ -38,8 +38,8 @@ extern const struct tm_stage_type tm_transfers_stage;
  * ones in a step are work outside of jit.  source: docs/metrics.md, "Programs" */
 extern const struct tm_stage_type tm_programs_stage;
 
-/* How well the kernels of the analyzed steps occupy the SMs of their GPU, what limits it, and what their last waves
- * leave empty. source: docs/metrics.md, "Occupancy" */
+/* How well the kernels of the analyzed steps occupy the SMs of their GPU, what limits it, and how much their last
+ * waves leave idle. source: docs/metrics.md, "Occupancy" */
 extern const struct tm_stage_type tm_occupancy_stage;
 
 /* Activity of the hosts: launches and their delays, waits, functions, threads.  Adds to the section host, which

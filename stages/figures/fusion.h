@@ -18,7 +18,7 @@ extern const struct tm_stage_type tm_fusion_stage;
 
 enum {
     FUSION_REPEATED_ABOVE = 10, /* how often an op may occur in a step */
-    FUSION_BETWEEN_MOST = 16,   /* kernels between the two products of an attention: scale, mask, softmax, dropout */
+    FUSION_BETWEEN_MOST = 16,   /* kernels between the two matmuls of an attention: scale, mask, softmax, dropout */
     FUSION_RUNS_LISTED = 20,
     FUSION_RUN_NAMES = 5,
     FUSION_NO_CELL = 0xffff, /* there are at most 16,384 */
@@ -48,9 +48,9 @@ enum fusion_sum_id {
     FUSION_SMALL_COLLECTIVES, /* collectives of the same size, which other tools count as well */
     FUSION_IN_STEPS,          /* kernels of hosts with marked steps, inside of those */
     FUSION_OF_OPS,            /* kernels whose framework op is known */
-    FUSION_ATTENTION,         /* patterns, and the kernels between their products */
+    FUSION_ATTENTION,         /* patterns, and the kernels between their matmuls */
     FUSION_LAYOUT,
-    FUSION_MATRIX,  /* products and convolutions on devices with Tensor Cores or the MXU */
+    FUSION_MATRIX,  /* matmuls and convolutions on devices with Tensor Cores or the MXU */
     FUSION_F32,     /* those in 32 bits that do not use the Tensor Cores or the MXU */
     FUSION_CHAINED, /* eager pointwise kernels in chains of two or more */
     FUSION_SAVED,   /* chains, and what they take beyond the longest kernel of each */
@@ -138,23 +138,23 @@ struct fusion {
 
 /* --- fusion_sites.c: properties of a kernel from its strings and the HLO --- */
 
-/* What a kernel is to an attention. */
+/* The role of a kernel in an attention. */
 enum fusion_role {
-    FUSION_BETWEEN, /* may be between its products */
-    FUSION_PRODUCT, /* a batched product of matrices */
+    FUSION_BETWEEN, /* may be between its matmuls */
+    FUSION_PRODUCT, /* a batched matmul */
     FUSION_SOFTMAX,
-    FUSION_APART, /* another product, or attention in one kernel */
+    FUSION_APART, /* another matmul, or attention in one kernel */
 };
 
 /* What a kernel's place in the tables of ops is, beside that of repeated ones. */
 enum fusion_sort {
     FUSION_PLAIN,
     FUSION_COPY,   /* for a layout: no framework op requested it */
-    FUSION_UNIT,   /* a product on a device with Tensor Cores or the MXU */
+    FUSION_UNIT,   /* a matmul on a device with Tensor Cores or the MXU */
     FUSION_BESIDE, /* one of 32-bit floats, which does not run on them */
 };
 
-/* What is remembered of a site. */
+/* Cached data of a site. */
 struct fusion_site {
     uint64_t number;
     struct tm_key key;     /* of its row among the repeated ops */
@@ -167,7 +167,7 @@ struct fusion_site {
 
 static_assert(sizeof(struct fusion_site) <= 64, "one per kernel that is taken");
 
-/* Find it out for a site that is new. */
+/* Compute it for a new site. */
 void tm_fusion_learn_site(struct fusion *f, const struct tm_event *event, struct fusion_site *site);
 
 /* The key of a row, from its kind, name and op. */

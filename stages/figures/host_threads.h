@@ -21,10 +21,10 @@ enum tm_cause {
 
 extern const char *const tm_cause_name[TM_CAUSE_COUNT];
 
-/* What a host event says of the time in which it is the innermost one: its cause, or TM_CAUSE_HOST. */
+/* The cause that a host event gives to the time in which it is the innermost one, or TM_CAUSE_HOST. */
 enum tm_cause tm_cause_of_class(enum tm_class class);
 
-/* Whether it only says that the host is busy: TM_CAUSE_HOST, for every event. */
+/* Whether it only shows that the host is busy: TM_CAUSE_HOST, for every event. */
 static inline bool tm_is_work(enum tm_class class)
 {
     const uint64_t causes = UINT64_C(1) << TM_CLASS_LAUNCH | UINT64_C(1) << TM_CLASS_COMPILE |
@@ -37,7 +37,7 @@ static inline bool tm_is_work(enum tm_class class)
 /* Why a thread did not launch, according to an event or to a stack of open events. */
 struct tm_cause_reason {
     uint8_t cause; /* enum tm_cause */
-    bool is_vague; /* host, but no function of Python or operation: markers do not say what the thread does, and the
+    bool is_vague; /* host, but no function of Python or operation: markers do not show what the thread does, and the
                     * runtime waits for a full queue without an event; unrecorded */
     bool is_weak;  /* blocked, the name does not show for what: TM_CAUSE_SYNC where nothing around it says more */
 };
@@ -59,7 +59,7 @@ static inline bool tm_cause_hides_input(struct tm_cause_reason reason)
     return reason.cause == TM_CAUSE_COMPILE || reason.cause == TM_CAUSE_GC || reason.cause == TM_CAUSE_PROFILER;
 }
 
-/* What the launching threads and the main thread did, moment by moment: the innermost event that has a cause, else
+/* The activity of the launching threads and the main thread over time: the innermost event that has a cause, else
  * `host` where any event is open, else `unrecorded`.  Kept as stretches, from a horizon on: what is before it can
  * be forgotten.  What does not fit in the share is spilled. */
 struct tm_host_threads;
@@ -99,7 +99,7 @@ struct tm_host_stretch {
 /* Receives a stretch.  out: false: no further ones are needed */
 typedef bool tm_take_stretch(void *to, const struct tm_host_stretch *stretch);
 
-/* in: end_ps  as of tm_host_threads_ask */
+/* in: end_ps  as in tm_host_threads_ask */
 void tm_host_threads_back(struct tm_host_threads *threads, uint32_t thread, int64_t start_ps, int64_t end_ps,
                           tm_take_stretch *take, void *to);
 

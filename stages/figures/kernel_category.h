@@ -24,7 +24,7 @@ enum tm_kernel_category {
     TM_CATEGORY_COPY,    /* and layout */
     TM_CATEGORY_MEMSET,
     TM_CATEGORY_COLLECTIVE,
-    TM_CATEGORY_CUSTOM, /* of no library that is known, or opaque */
+    TM_CATEGORY_CUSTOM, /* not of a known library, or opaque */
     TM_CATEGORY_OTHER,
     TM_CATEGORY_COUNT,
     TM_CATEGORY_SILENT = TM_CATEGORY_COUNT /* not shown by the text */
@@ -36,7 +36,7 @@ struct tm_category_question {
     tm_strid name, hlo_op, op, category; /* category: hlo_category of a TPU op */
     uint8_t class;                       /* enum tm_class */
     uint8_t level;                       /* enum tm_level */
-    uint8_t has_matrix;                  /* the HLO says that its op holds a product of matrices */
+    uint8_t has_matrix;                  /* the HLO shows that its op contains a matmul */
     uint8_t is_op;                       /* it is about an op, not about one of the kernels that it runs as */
 };
 

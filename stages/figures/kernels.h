@@ -17,7 +17,7 @@ extern const struct tm_stage_type tm_kernels_stage;
  * out:    handle of the short name; `name` itself if it has no number */
 tm_strid tm_short_kernel_name(struct tm_names *names, tm_strid name);
 
-/* What the HLO of its op says about matmuls. */
+/* What the HLO of its op shows about matmuls. */
 enum kernel_matrix { KERNEL_MATRIX_UNKNOWN, KERNEL_WITHOUT_MATRIX, KERNEL_WITH_MATRIX, KERNEL_MATRIX_COUNT };
 
 /* Launches of one kernel in one configuration by one op. */
@@ -72,7 +72,7 @@ struct kernels {
     uint32_t active_devices; /* of the run so far */
     uint64_t count;
     int64_t total_ps;
-    /* of those that compute: no collectives, copies and fills */
+    /* of those that compute: no collectives, copies and memsets */
     uint64_t compute_count;
     int64_t compute_ps;
     struct tm_wide compute_squares; /* sum of squared lengths */

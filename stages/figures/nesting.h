@@ -16,7 +16,7 @@ struct tm_nested {
     int64_t start_ps, dur_ps, self_ps; /* self_ps: 0 to dur_ps */
     uint32_t depth;                    /* spans around it */
     bool has_parent;                   /* some span was open when it started */
-    const void *payload;               /* what was given with it; borrowed until the callback returns */
+    const void *payload;               /* its payload; borrowed until the callback returns */
     const void *parent;                /* the payload of the innermost one around it that has some; NULL = none */
 };
 typedef void tm_nested_told(void *to, const struct tm_nested *span);

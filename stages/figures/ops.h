@@ -68,7 +68,7 @@ struct op_device {
 /* The same while its host is read. */
 struct op_lane {
     struct op_device device;
-    int64_t until_ps; /* how far the union of its activities reaches */
+    int64_t until_ps; /* where the union of its activities ends */
     uint32_t number;  /* TM_NONE = not active */
     bool has_any;     /* until_ps is known */
 };
@@ -141,14 +141,14 @@ size_t tm_op_family_name(const char *text, size_t length);
 /* A path with '*' for the numbers of layers.  out: to[most]; returns its length */
 size_t tm_op_family_path(const char *text, size_t length, char *to, size_t most);
 struct tm_key tm_op_family_of(struct ops *o, const struct op_row *row);
-/* What a family is called, and the path that it has in common, 0 = none.  Of any of its operations. */
+/* The name of a family, and its common path, 0 = none.  Of any of its operations. */
 tm_strid tm_op_family_title(struct ops *o, const struct op_row *row);
 tm_strid tm_op_family_scope(struct ops *o, const struct op_row *row);
 int tm_op_by_family(const void *a, const void *b); /* order of struct op_place */
 
 /* --- distance of an operation from its roofline --- */
 
-/* Latency: it reaches less than OPS_BOUND_LEAST_PCT of both roofs. */
+/* Latency: it reaches less than OPS_BOUND_LEAST_PCT of both limits. */
 enum op_bound { OP_BOUND_COMPUTE, OP_BOUND_MEMORY, OP_BOUND_LATENCY, OP_BOUND_NONE, OP_BOUND_UNKNOWN, OP_BOUND_COUNT };
 
 enum { OPS_BOUND_LEAST_PCT = 20 };
@@ -157,7 +157,7 @@ struct op_roof {
     bool has_flops, has_bytes, has_bandwidth, has_roof;
     double flops, bytes;         /* of all executions */
     double flop_rate, bandwidth; /* per second of self time */
-    double roof_pct;             /* of the lower one of its two roofs; may pass 100 */
+    double roof_pct;             /* of the lower one of its two limits; may exceed 100 */
     enum op_bound roof;          /* which one that is: compute or memory */
     enum op_bound bound;
 };
@@ -196,9 +196,9 @@ struct op_roofs {
     struct tm_top_rows *far;          /* struct op_far */
 };
 
-/* An operation that stays far below its roof. */
+/* An operation far below its roofline. */
 struct op_far {
-    int64_t lost_ps; /* what it would save at its roof */
+    int64_t lost_ps; /* what it would save at its roofline */
     struct op_row row;
 };
 

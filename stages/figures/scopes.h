@@ -48,7 +48,7 @@ void tm_scope_path_keys(const char *text, const struct tm_scope_path *path, stru
  * out:    how many bytes */
 size_t tm_scope_path_join(const char *text, const struct tm_scope_path *path, uint32_t depth, char *to);
 
-/* A name that numbers one of many: "layer_3", "h.5", "block12", or "3" inside "layers".
+/* A name with the number of one of many: "layer_3", "h.5", "block12", or "3" inside "layers".
  * out: *digits_at  bytes in front of the number; 0 = it is only a number */
 bool tm_scope_is_layer(const char *name, size_t length, size_t *digits_at, uint64_t *number);
 
@@ -112,7 +112,7 @@ struct annotations {
     struct tm_rows *early;   /* of it: struct launch, of activities that came before it */
     struct launches launches[ANNOTATION_LAUNCHES]; /* of it, by thread and device */
     struct tm_groups *rows;                        /* struct annotation_row */
-    int64_t start_ps, end_ps;                      /* what counts of the current host */
+    int64_t start_ps, end_ps;                      /* the analyzed part of the current host */
     uint64_t launched;                             /* activities whose launch is known */
     uint64_t inside;                               /* those whose launch is in an annotation */
     int64_t host_self_ps, inside_ps;

@@ -73,7 +73,7 @@ struct host_clock {
     uint8_t base;
 };
 
-/* What is looked up once for many events: a name and a configuration of the current host. */
+/* Looked up once for many events: a name and a configuration of the current host. */
 struct skew_front {
     struct tm_key communicator;
     tm_strid name;
@@ -181,7 +181,7 @@ struct host_alignment {
     bool has_recorded;
     bool is_linked; /* it ran collectives with other hosts that all devices must be in at once */
     bool is_placed; /* others may be aligned with it */
-    bool is_tried;  /* its ends are not on a line */
+    bool is_tried;  /* its ends do not fit a line */
     uint32_t slot;
 };
 
@@ -203,7 +203,7 @@ void tm_skew_rewind(struct instances *it);
 bool tm_skew_next_instance(struct instances *it, bool is_across);
 /* Is any part of it analyzed? */
 bool tm_skew_has_chosen(const struct instances *it);
-/* A time as all hosts count it. */
+/* A time on the common clock of all hosts. */
 int64_t tm_skew_shared(const struct instances *it, const struct joined *row, int64_t time_ps);
 /* Must all devices be in the collective at once, and are they? Others give no information: the root of a broadcast
  * may leave early, and of an asynchronous one only the start is known.
@@ -221,7 +221,7 @@ struct clock_check {
     bool is_aligned;
 };
 
-enum { SKEW_OVERLAP_PCT = 90 /* of those that have to, from which they are believed */ };
+enum { SKEW_OVERLAP_PCT = 90 /* the share of required overlaps from which clocks are trusted */ };
 
 static inline bool tm_skew_is_believed(const struct overlap *o)
 {
@@ -269,7 +269,7 @@ void tm_skew_take_arrival(struct skew *k, const struct tm_event *event, struct t
 void tm_skew_close(struct skew *k);
 /* Why nothing can be compared; NULL = it can. */
 const char *tm_skew_why_none(const struct skew *k);
-/* Why none of the collectives that count was matched. */
+/* Why none of the analyzed collectives was matched. */
 const char *tm_skew_why_not_matched(const struct skew *k, const struct skew_sums *sums);
 /* in: names  of the hosts */
 void tm_skew_report(struct skew *k, struct matches *m, struct skew_sums *sums, const struct tm_value *names,

@@ -20,7 +20,7 @@ tm_status tm_chrome_scan(struct tm_trace *trace, struct tm_input *input, struct 
 
 /* A Perfetto trace (*.pftrace, *.perfetto-trace) as a source of records: its track events, read once as a stream.  A
  * trace that this program wrote gives the records it was made from, without the computed rows.
- * in, owns, errors: as of tm_chrome_scan */
+ * in, owns, errors: as in tm_chrome_scan */
 tm_status tm_pftrace_scan(struct tm_trace *trace, struct tm_input *input, struct tm_source **source);
 
 /* The XSpace of one host (*.xplane.pb) as a source of records.  Scanning reads the file once for the extents of

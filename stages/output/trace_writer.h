@@ -114,7 +114,7 @@ struct tm_out_counter {
     int64_t start_ps;             /* its time on the clock of that trace */
 };
 
-/* What the file says of itself: strings without their quotes. */
+/* What the file says about itself: strings without their quotes. */
 struct tm_out_fact {
     const char *key, *value;
 };
@@ -219,8 +219,8 @@ void tm_overview_begin_host(struct tm_trace_writer *w, const struct tm_trace *tr
 uint64_t tm_overview_slices(const struct tm_trace_writer *w);   /* and values that were written */
 uint64_t tm_overview_left_out(const struct tm_trace_writer *w); /* slices, on more rows than it keeps apart */
 
-/* A trace writer that gives another one some steps of a run, each at its own place: aligned_writer.c.  The exporter before
- * it cuts with tm_aligned_wants_cut and tm_aligned_next_file, whose `to` is this writer. */
+/* A trace writer that gives another one some steps of a run, each at its own place: aligned_writer.c.  The exporter
+ * before it cuts with tm_aligned_wants_cut and tm_aligned_next_file, whose `to` is this writer. */
 struct tm_aligned_step {
     int64_t number;           /* as the run has it */
     int64_t start_ps, end_ps; /* on the clock that the calls have: in order, without overlap */

@@ -146,7 +146,7 @@ struct tm_process_class {
     bool is_gpu;         /* its threads are the queues of a GPU */
 };
 
-/* in: accelerator  as of tm_accelerator_of_process; ignored for a plane, whose name determines it */
+/* in: accelerator  as in tm_accelerator_of_process; ignored for a plane, whose name determines it */
 struct tm_process_class tm_class_of_process(const char *name, size_t length, enum tm_accelerator accelerator);
 /* Side, accelerator and line of a thread, by its name.
  * in: has_planes  some process is a plane of a host or a device: then only threads of planes are used

@@ -19,7 +19,7 @@ struct tm_decoder;
 struct tm_decoder_type {
     const char *wrapping; /* for messages: "gzip" */
     /* Decode until `in` is used up or `out` is full, whichever is first; after `in` is used up and `out` is not
-     * full, nothing is left inside.  Where the structure is lost, further bytes are taken and ignored.
+     * full, nothing is left inside.  Once the structure is lost, further bytes are consumed and ignored.
      * errors: TM_ERR_LIMIT; damage is not an error, see problem */
     tm_status (*run)(struct tm_decoder *decoder, struct tm_flow *flow);
     /* The file has ended: a member that is not complete becomes a problem. */
@@ -36,7 +36,7 @@ struct tm_decoder {
     char problem[256];   /* what is wrong with the data, the first thing; "" = nothing */
     uint64_t problem_at; /* byte of the file: of its end if it is truncated, of the check where one fails, near
                             the damage elsewhere */
-    bool doubtful;       /* what was found, or not, depends on an engine that may differ from zlib */
+    bool doubtful;       /* the result depends on an engine that may differ from zlib */
 };
 
 /* Record a problem; the first one is reported. */
@@ -69,21 +69,22 @@ bool tm_inflate_has(enum tm_inflate_engine engine);
 struct tm_decoder *tm_inflate_new(struct tm_run *run, enum tm_inflate_engine engine) TM_MUST_USE;
 
 /* Inflate one zlib stream, also one in a gzip wrapper.  Data after its end is skipped, and is a problem.  Memory and
- * errors as of tm_inflate_new. */
+ * errors as in tm_inflate_new. */
 struct tm_decoder *tm_unzlib_new(struct tm_run *run) TM_MUST_USE;
 
 /* The largest window that a frame may request under a ledger: 1 MiB times a power of two, at most two thirds of the
  * share of the account `input`: 2 MiB (which `zstd` writes) with the minimum memory, 16 MiB with 256. */
 uint64_t tm_unzstd_window_most(const struct tm_budget *budget);
 
-/* Whether a file starts as a zstd does: with a frame, or with one that is to be skipped. */
+/* Whether a file starts like zstd: with a frame or a skippable frame. */
 bool tm_unzstd_is_zstd(const uint8_t *first, size_t length);
 
 /* What the first frame requests; 0 = it does not start here. */
 uint64_t tm_unzstd_window(const uint8_t *first, size_t length);
 
-/* A decoder of zstd: several frames, frames to be skipped among them.  A frame whose check fails is returned as it
- * is, and the next one is read.  What libzstd takes is of the account `input`: 0.5 MiB and the window of the frame.
+/* A decoder of zstd: several frames, including skippable ones.  A frame whose check fails is returned as it
+ * is, and the next one is read.  The memory of libzstd is charged to the account `input`: 0.5 MiB and the window of
+ * the frame.
  * errors: NULL, with the error in run->error.  Its run: TM_ERR_LIMIT if a frame needs a larger window */
 struct tm_decoder *tm_unzstd_new(struct tm_run *run) TM_MUST_USE;
 

@@ -33,7 +33,7 @@ enum tm_file_kind {
     TM_FILE_SQLITE,          /* any other; also rocpd databases */
     TM_FILE_RIEGELI,
     TM_FILE_TENSORBOARD, /* tfevents: TFRecord framing */
-    TM_FILE_UTF16,       /* text of 16-bit units, whatever it says */
+    TM_FILE_UTF16,       /* UTF-16 text, whatever its content */
     TM_FILE_SCRIPT,
     TM_FILE_TEXT,
     TM_FILE_PDF,
@@ -55,7 +55,7 @@ enum { TM_KIND_HEAD_BYTES = 64 * 1024 };
 /* Detect the kind of a file.
  * in:     first   its first bytes (unwrapped, for a gzip or zstd); more than TM_KIND_HEAD_BYTES are not needed, and
  *         fewer than that are taken as the entire file
- * errors: none: TM_FILE_UNKNOWN if nothing matches */
+ * out: TM_FILE_UNKNOWN if nothing matches */
 enum tm_file_kind tm_kind_of(const uint8_t *first, size_t length);
 
 /* The same, of what has a magic number or is a tar, for which TM_KIND_MAGIC_BYTES are enough; all else is
@@ -69,7 +69,7 @@ enum tm_file_kind tm_kind_by_magic(const uint8_t *first, size_t length);
  * that this program converted. */
 bool tm_kind_is_trace(const uint8_t *first, size_t length, enum tm_file_kind *kind);
 
-/* What a person calls it, with its article: "a Chrome trace in JSON". */
+/* Its name in sentences, with the article: "a Chrome trace in JSON". */
 const char *tm_kind_name(enum tm_file_kind kind);
 
 /* Whether this version reads it. */
@@ -139,8 +139,8 @@ struct tm_input_options {
 /* Open an input and detect its kind from its first unwrapped bytes.
  * in:     path     a file, or "-" for stdin. options may be NULL
  * owns:   the caller owns it, and tm_input_close releases it, also after a failure
- * errors: TM_ERR_INPUT   missing, unreadable, empty, a folder, no such member, or compressed data of which no byte could be
- *         decompressed
+ * errors: TM_ERR_INPUT   missing, unreadable, empty, a folder, no such member, or compressed data of which no byte
+ *         could be decompressed
  *         unsupported kinds are not an error here: see tm_input_require */
 tm_status tm_input_open(struct tm_input *in, struct tm_run *run, const char *path);
 tm_status tm_input_open_with(struct tm_input *in, struct tm_run *run, const char *path,
@@ -158,13 +158,13 @@ tm_status tm_input_require_readable(const struct tm_input *in);
 tm_status tm_input_next(struct tm_input *in, void *to, size_t bytes, size_t *got) TM_MUST_USE;
 
 /* Hold: make every position of the content readable.  Input that is wrapped, in an archive, or comes through a pipe
- * is copied to a spill file.  A plain file is not read now: a sequential reader also computes its fingerprint.  Not after
- * tm_input_next.
+ * is copied to a spill file.  A plain file is not read now: a sequential reader also computes its fingerprint.  Not
+ * after tm_input_next.
  * out:    bytes is known; everything else when it is finished
  * errors: as tm_input_next; TM_ERR_OUTPUT the spill file could not be written; TM_ERR_LIMIT it expands to more than
  *         TM_HELD_TIMES_MOST times its bytes */
 tm_status tm_input_hold(struct tm_input *in);
-/* The first byte that the fingerprint has not; `bytes` where it has all.  Reading from there on keeps tm_input_finish
+/* The first byte that is not in the fingerprint yet; `bytes` if all are.  Reading from there on keeps tm_input_finish
  * from reading it again. */
 uint64_t tm_input_unseen(const struct tm_input *in);
 /* Read the rest: everything in `in` is known then.  It stays held.

@@ -33,7 +33,7 @@ struct tm_raw_bytes {
     const char *name; /* for messages; borrowed */
     int fd;           /* borrowed */
     void *own;        /* of the type, NULL = nothing */
-    uint64_t size;    /* when it was opened; only of what says its length before: 0 = not known */
+    uint64_t size;    /* when it was opened; only of sources that know their length in advance: 0 = not known */
     uint64_t at;      /* bytes read since the start */
     uint64_t seen;    /* bytes read at all, those after a restart once: these are in the fingerprint */
     struct XXH3_state_s *hash;

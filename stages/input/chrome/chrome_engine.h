@@ -141,7 +141,7 @@ static inline void note_number(struct tm_chrome_reader *r, const uint8_t *at, co
             (struct tm_noted_number){ at, end, key, (uint8_t)kind, key ? (uint8_t)key->stat : TM_STAT_UNKNOWN };
 }
 
-/* A string, or nothing if it is none. */
+/* A string, or nothing if the value is not a string. */
 static inline const uint8_t *read_optional_text(struct tm_chrome_reader *r, const uint8_t *at, bool *has,
                                                 struct tm_json_slice *text)
 {
@@ -243,7 +243,7 @@ static inline uint32_t take_decimal_time(const struct tm_json_decimal *decimal, 
     return TM_TIME_THERE | (fits ? 0 : TM_TIME_LONG) | (decimal->has_exponent ? TM_TIME_EXPONENT : 0);
 }
 
-/* A time in any other way. */
+/* A time in any other notation. */
 static inline const uint8_t *read_long_time(struct tm_chrome_reader *r, const uint8_t *at, uint32_t *traits,
                                             struct tm_json_time *time)
 {
@@ -362,7 +362,7 @@ static inline const uint8_t *read_id2(struct tm_chrome_reader *r, const uint8_t 
 
 /* --- arguments --- */
 
-/* A list is taken as it is written. */
+/* A list is kept as written. */
 static inline const uint8_t *read_list_fact(struct tm_chrome_reader *r, const uint8_t *at, enum tm_stat stat)
 {
     struct tm_json_slice text;
@@ -565,7 +565,7 @@ static inline const uint8_t *read_category(struct tm_chrome_reader *r, const uin
     return at;
 }
 
-/* The first of the ids, which counts where it is there. */
+/* The first id, which takes precedence. */
 static inline const uint8_t *read_own_id(struct tm_chrome_reader *r, const uint8_t *at)
 {
     const uint8_t *const end = read_id(r, at, &r->ids[TM_ID_OWN]);

@@ -29,7 +29,7 @@ struct tm_chrome_words {
 struct tm_chrome_arguments *tm_chrome_arguments_new(struct tm_run *run, struct tm_names *names) TM_MUST_USE;
 void tm_chrome_arguments_free(struct tm_chrome_arguments *a); /* tolerates NULL */
 
-/* in:     event  its args as tm_chrome_next gives them: checked, with TM_JSON_PADDING bytes that can be loaded behind;
+/* in:     event  its args as tm_chrome_next gives them: checked, with TM_JSON_PADDING readable bytes after it;
  *                its category where words->has_category, its id where words->has_id
  * out:    valid until the next call.  What does not fit is tallied: LONG_ARGUMENTS, once for the event; so are
  *         NUL_IN_ARGUMENTS, and UNWRITTEN_MEMBER

@@ -95,7 +95,7 @@ struct tm_chrome_known {
     bool has_key;       /* parts of the correlation; the first one is the number of the id */
     uint64_t key[4];
     int64_t value;
-    uint32_t thread; /* where arguments are kept: as of tm_chrome_lately; TM_NONE = on none */
+    uint32_t thread; /* where arguments are kept: as in tm_chrome_lately; TM_NONE = on none */
 };
 
 static_assert(offsetof(struct tm_chrome_known, traits) == 64, "what a plain one needs is one cache line");
@@ -152,7 +152,7 @@ void tm_chrome_reader_free(struct tm_chrome_reader *reader); /* tolerates NULL *
 /* The next nonempty object of the list.  Its problems are tallied in the run: the section "what an event is made
  * of" of run.h except for MISSING_* and UNKNOWN_PHASE, which depend on the phase, and the section "the document".
  * out:    *event  valid until the next call; NULL at the end of the document
- * errors: as of tm_input_next; damage is not an error: see below */
+ * errors: as in tm_input_next; damage is not an error: see below */
 tm_status tm_chrome_next(struct tm_chrome_reader *reader, const struct tm_chrome_event **event) TM_MUST_USE;
 
 /* Remember the current event, from which *known was made, as one that may occur again with other numbers: its times,
@@ -171,7 +171,7 @@ void tm_chrome_take_known(struct tm_chrome_reader *reader, tm_chrome_take *take,
 /* Look ahead at the current event and those after it, as far as the window has them, independent of read sizes.  They
  * are not consumed or counted.
  * in:     look  called for each, at most `most` times
- * errors: as of tm_input_next.  The current event is unchanged, at the same position */
+ * errors: as in tm_input_next.  The current event is unchanged, at the same position */
 typedef void tm_chrome_look(void *to, const struct tm_chrome_event *event);
 
 tm_status tm_chrome_look_ahead(struct tm_chrome_reader *reader, size_t most, tm_chrome_look *look,

@@ -306,7 +306,7 @@ static void find_values(struct pprof *p)
 }
 
 /* The first reading.  Fills everything above.
- * errors: as of tm_pprof_read */
+ * errors: as in tm_pprof_read */
 static void pprof_read_tables(struct pprof *p)
 {
     if (!make_tables(p))

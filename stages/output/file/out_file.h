@@ -12,7 +12,7 @@
 /* A stream of bytes that becomes a file, plain or gzip, whole or not at all. */
 struct tm_out_file;
 
-/* in:     folder, name  as of tm_atomic_open
+/* in:     folder, name  as in tm_atomic_open
  *         is_gzip       one member, without a name and a time, so that the same bytes come out again
  * errors: NULL, with the error in run->error */
 struct tm_out_file *tm_out_file_open(struct tm_run *run, const char *folder, const char *name,
