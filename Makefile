@@ -264,7 +264,7 @@ check-asan: $(BUILD)/tracemill $(UNIT_TESTS) $(TEST_PROGRAMS) $(REPLAYS)
 
 # What threads share, under the sanitizer that sees it.
 TSAN := BUILD=$(BUILD)/tsan WERROR=0 ALLOC=libc OPT='-O1 -g -fno-omit-frame-pointer' SANITIZE='-fsanitize=thread'
-tsan: $(BUILD)/venv/.made ## files that threads read, under the thread sanitizer
+tsan: $(BUILD)/venv/.made $(BUILD)/tracemill ## files that threads read, under the thread sanitizer
 	@mkdir -p $(BUILD)/tsan && ln -sfn ../venv $(BUILD)/tsan/venv
 	@$(MAKE) --no-print-directory $(TSAN) check-tsan
 .PHONY: check-tsan

@@ -6,8 +6,6 @@ trace."""
 import html
 import json
 import re
-import shutil
-import subprocess
 import sys
 from html.parser import HTMLParser
 from pathlib import Path
@@ -15,11 +13,11 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 import make_profile  # noqa: E402
 import studies  # noqa: E402
+from devtools import BROWSER, Browser  # noqa: E402
 from differences import at  # noqa: E402
 from tap import Tap  # noqa: E402
 from tracemill import DEMO, Scratch, run  # noqa: E402
 
-BROWSER = next((b for b in ("chromium", "chromium-browser", "google-chrome") if shutil.which(b)), None)
 VOID = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}
 ASKING = {"src", "href", "xlink:href", "action", "formaction", "data", "poster", "srcset", "background"}
 
@@ -107,14 +105,12 @@ class Balance(HTMLParser):
             self.wrong.append(f"</{tag}> at {self.getpos()}")
 
 
-def browse(page, folder, width=1280):
-    """(DOM after the scripts ran, what the browser said on stderr)."""
-    done = subprocess.run(
-        [BROWSER, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
-         "--disable-extensions", "--disable-background-networking", f"--user-data-dir={folder / 'browser'}",
-         f"--window-size={width},900", "--enable-logging=stderr", "--virtual-time-budget=4000", "--dump-dom", page.as_uri()],
-        capture_output=True, text=True, timeout=120, check=False)
-    return done.stdout, done.stderr
+def browse(browser, path):
+    """out: the DOM after the scripts ran, what the page said on the console, what it asked for besides itself"""
+    with browser.open_page() as page:
+        page.load(path)
+        dom = page.js("document.documentElement.outerHTML")
+        return dom, page.said, [address for address in page.requests if address != path.as_uri()]
 
 
 def static(tap, name, text):
@@ -145,20 +141,22 @@ def exact(tap, name, text, summary):
         tap.ok(has == wants, f"{name}: {title} of {table_id} is that of the summary", has[:5], wants[:5])
 
 
-def shown(tap, name, dom, errors, summary):
+def shown(tap, name, browser, path, summary):
+    """out: the DOM"""
+    dom, said, asked = browse(browser, path)
     text = html.unescape(re.sub(r"<[^>]*>", " ", dom))
     flat = " ".join(text.split())
-    tap.ok(dom.rstrip().endswith("</html>"), f"{name}: the browser shows a page", errors[-500:])
-    said = [line for line in errors.splitlines() if "CONSOLE" in line]
+    tap.ok(not asked, f"{name}: the browser asks for nothing but the page", *asked[:5])
     tap.ok(not said, f"{name}: the console is silent", *said[:5])
     verdict = " ".join((summary["verdict"]["text"] or "").split())
     tap.ok(verdict and verdict in flat, f"{name}: the verdict is on the page", verdict)
     missing = [f["title"] for f in summary["findings"] if " ".join(f["title"].split()) not in flat]
     tap.ok(not missing, f"{name}: every finding is on the page", *missing[:5])
     tap.ok("<svg" in dom, f"{name}: there are charts")
+    return dom
 
 
-def check_studies(tap, folder):
+def check_studies(tap, browser, folder):
     studies.make(folder)
     for name in studies.STUDIES:
         result, out, stem = studies.study(folder, name, "html,json")
@@ -169,8 +167,7 @@ def check_studies(tap, folder):
         text = page.read_text(encoding="utf-8")
         document = json.loads((out / f"{stem}.json").read_text(encoding="utf-8"))
         static(tap, name, text)
-        dom, errors = browse(page, folder)
-        shown(tap, name, dom, errors, document)
+        dom = shown(tap, name, browser, page, document)
         labels = [side["label"] for side in document.get("sides", document.get("points"))]
         words = html.unescape(re.sub(r"<[^>]*>", " ", dom))
         missing = [label for label in labels if label not in words]
@@ -184,7 +181,7 @@ def main():
     if BROWSER is None:
         tap.skip("the page in a browser", "no chromium")
         tap.done()
-    with Scratch() as folder:
+    with Scratch() as folder, Browser(folder) as browser:
         for name, source in {"demo": DEMO, **make_profile.write_all(folder, seed=3)}.items():
             out = folder / f"{name}.out"
             result = run("report", source, "-o", out, "--format", "html,json")
@@ -195,12 +192,11 @@ def main():
             summary = json.loads((out / "summary.json").read_text(encoding="utf-8"))
             static(tap, name, page.read_text(encoding="utf-8"))
             exact(tap, name, page.read_text(encoding="utf-8"), summary)
-            dom, errors = browse(page, folder)
-            shown(tap, name, dom, errors, summary)
+            dom = shown(tap, name, browser, page, summary)
             if name == "hostile":
                 title = re.search(r"<title>(.*?)</title>", dom, re.DOTALL)
                 tap.ok(title and "owned" not in title.group(1), "hostile: no name of the trace runs", title)
-        check_studies(tap, folder)
+        check_studies(tap, browser, folder)
     tap.done()
 
 

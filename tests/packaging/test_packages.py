@@ -84,7 +84,7 @@ def check_elsewhere(tap):
         tap.ok(done.returncode == 0 and "brew install" in done.stderr and "libharu" in done.stderr, "install-deps: names the packages of macOS", done)
         (folder / "dpkg-query").write_text("#!/bin/bash\n")
         (folder / "dpkg-query").chmod(0o755)
-        for release, browser in (("ID=ubuntu\nVERSION_ID=22.04\n", "chromium-browser"), ("ID=ubuntu\nVERSION_ID=24.04\n", "chromium-browser"), ("ID=debian\n", "chromium")):
+        for release, browser in (("ID=ubuntu\nVERSION_ID=22.04\n", "chromium-browser"), ("ID=ubuntu\nVERSION_ID=24.04\n", "chromium-browser"), ("ID=debian\n", "chromium-headless-shell")):
             (folder / "os-release").write_text(release)
             done = call("/bin/bash", ROOT / "scripts/install-deps.sh", "--check", "build", "test", env={"PATH": str(folder), "OS_RELEASE": str(folder / "os-release")})
             named = done.stderr.split("\n")[0].split()

@@ -10,7 +10,8 @@ import shutil
 import subprocess
 import time
 
-BROWSER = next((b for b in ("chromium", "chromium-browser", "google-chrome") if shutil.which(b)), None)
+# The shell first: the same engine without the windows of a browser starts in a third of the time.
+BROWSER = next((b for b in ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome") if shutil.which(b)), None)
 FLAGS = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
          "--disable-extensions", "--disable-background-networking", "--disable-component-update", "--disable-sync",
          "--disable-quic", "--hide-scrollbars", "--mute-audio", "--remote-debugging-pipe"]

@@ -2,14 +2,13 @@
 """The real Perfetto UI in a browser: which rows it shows of a trace, and what it complains of."""
 
 import json
-import shutil
 import subprocess
 from pathlib import Path
 
+from devtools import BROWSER
 from perfetto import importer
 
 HERE = Path(__file__).resolve().parent
-BROWSER = next((b for b in ("chromium", "chromium-browser", "google-chrome") if shutil.which(b)), None)
 SECONDS = 90
 
 
