@@ -2,6 +2,7 @@
 """The same files in other tools: which rows are measured, and on what."""
 
 import gzip
+import json
 import shutil
 import subprocess
 import sys
@@ -44,9 +45,9 @@ def unpack(path, to):
 
 
 def importing(path, seconds=600):
-    ask = ["sh", "-c", 'echo "[]" | "$@"', "sh"]  # no queries
-    return [*ask, importer.NODE or "node", "--no-warnings", str(HERE.parent / "support" / "perfetto" / "importer.js"),
-            str(importer.bundle()), str(path), str(seconds)]
+    work = json.dumps({"trace": str(path), "seconds": seconds, "wasm32": False, "queries": []})
+    script = HERE.parent / "support" / "perfetto" / "importer.js"
+    return ["sh", "-c", 'echo "$1" | "$2" --no-warnings "$3" "$4"', "sh", work, importer.NODE or "node", str(script), str(importer.bundle())]
 
 
 def commands(xspace, trace, rank, folder):

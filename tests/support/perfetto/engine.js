@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The thread on which Perfetto's engine runs: what its bundle expects of a browser's worker, put in place of what Node
-// has.  workerData: {folder: of the bundle, wasm32: refuse 64 bits}.  Messages from the parent: the port of the engine,
-// then "heap", answered with the bytes of the module's memory.
+// has.  workerData: {folder: of the bundle, wasm32: refuse 64 bits, modules: compiled before, by their size}.  Messages from
+// the parent: the port of the engine, then "heap", answered with {heap: bytes of the module's memory}.  A module that is
+// compiled here is given to the parent: {module, size}.
 'use strict';
 const fs = require('fs');
 const path = require('path');
@@ -29,7 +30,10 @@ const { Module, Instance, Memory } = WebAssembly;
 WebAssembly.Module = function (bytes) {
     if (workerData.wasm32 && bytes.byteLength < PROBE_BYTES && bytes[8] === 5) // a memory section, and nothing before
         throw new WebAssembly.CompileError('64 bits are not wanted');
-    return new Module(bytes);
+    const size = bytes.byteLength, module = workerData.modules.get(size) || new Module(bytes);
+    if (size >= PROBE_BYTES && !workerData.modules.has(size))
+        parentPort.postMessage({ module, size });
+    return module;
 };
 WebAssembly.Instance = function (module, imports) {
     const instance = new Instance(module, imports);

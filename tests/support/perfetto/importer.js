@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives a trace to Perfetto's own importer and asks it.
+// Gives traces to Perfetto's own importer and asks it, each trace in an engine of its own.
 //
-//     importer.js FOLDER TRACE SECONDS [wasm32]  < queries
+//     importer.js FOLDER
 //
-// FOLDER holds engine_bundle.js and the modules; TRACE is "-" for none.  stdin: a JSON list of SQL texts.  stdout, JSON
-// lines: {"bytes", "seconds", "heap", "error"} of the import, then for each query {"columns", "error"}, its rows as
-// lists, null.  Whole numbers are whole whatever their size.  After SECONDS it ends with 124: some traces are read
-// for ever.
+// FOLDER holds engine_bundle.js and the modules.  stdin, a JSON line for each trace: {"trace", "seconds", "wasm32",
+// "queries"}, the last one a list of SQL texts.  stdout, JSON lines: {"bytes", "seconds", "heap", "error"} of the import,
+// then for each query, where the import has no error, {"columns", "error"}, its rows as lists, null.  Whole numbers are
+// whole whatever their size.  What cannot be done ends the program with 1, what takes more than "seconds" with 124:
+// some traces are read for ever.
 'use strict';
 const fs = require('fs');
 const path = require('path');
+const readline = require('readline');
 const { Worker, MessageChannel } = require('worker_threads');
 
 const LATE = 124;
@@ -93,11 +95,20 @@ const errorOf = (bytes, number) => {
 };
 
 // --- the engine ----------------------------------------------------------------------------------------------
+// Modules by their size: compiled once, for all engines.
+const modules = new Map();
+
 class Engine {
     constructor(folder, wasm32) {
         const channel = new MessageChannel();
-        this.worker = new Worker(path.join(__dirname, 'engine.js'), { workerData: { folder, wasm32 } });
+        this.worker = new Worker(path.join(__dirname, 'engine.js'), { workerData: { folder, wasm32, modules } });
         this.worker.on('error', (error) => fail(`the engine failed: ${error.stack || error}`));
+        this.worker.on('message', (message) => {
+            if (message.module)
+                modules.set(message.size, message.module);
+            else
+                this.giveHeap(message.heap);
+        });
         this.worker.postMessage(channel.port2, [channel.port2]);
         this.port = channel.port1;
         this.port.on('message', (bytes) => this.take(bytes));
@@ -158,9 +169,12 @@ class Engine {
     }
     heap() {
         return new Promise((done) => {
-            this.worker.once('message', (message) => done(message.heap));
+            this.giveHeap = done;
             this.worker.postMessage('heap');
         });
+    }
+    end() {
+        return this.worker.terminate();
     }
     // take(columns, row) is called for each row.  out: [columns, error]
     async query(sql, take) {
@@ -250,35 +264,41 @@ function fail(why) {
 // NaN and the infinities as Python's reader takes them.
 const cellText = (cell) => typeof cell === 'string' ? JSON.stringify(cell) : String(cell);
 
-async function main() {
-    const [folder, trace, seconds, mode] = process.argv.slice(2);
-    const queries = JSON.parse(fs.readFileSync(0, 'utf8'));
-    setTimeout(() => { // the engine has a thread of its own: this one is never busy for long
+async function importTrace(engine, trace) {
+    const began = process.hrtime.bigint(), file = fs.openSync(trace, 'r'), chunk = Buffer.alloc(CHUNK_BYTES);
+    let total = 0, error = null;
+    for (let size; error === null && (size = fs.readSync(file, chunk)) > 0; total += size)
+        error = await engine.append(chunk.subarray(0, size));
+    fs.closeSync(file);
+    error = error ?? await engine.finish();
+    const seconds = Number(process.hrtime.bigint() - began) / 1e9;
+    say(JSON.stringify({ bytes: total, seconds, heap: await engine.heap(), error }));
+    return error === null;
+}
+
+async function answer(folder, { trace, seconds, wasm32, queries }) {
+    const late = setTimeout(() => { // the engine has a thread of its own: this one is never busy for long
         flush();
         fs.writeSync(2, `importer: no end after ${seconds} s\n`);
         process.exit(LATE);
-    }, Number(seconds) * 1000);
-    const engine = new Engine(folder, mode === 'wasm32');
+    }, seconds * 1000);
+    const engine = new Engine(folder, wasm32);
     await engine.started();
-    const began = process.hrtime.bigint();
-    let total = 0, error = null;
-    if (trace !== '-') {
-        const file = fs.openSync(trace, 'r');
-        const chunk = Buffer.alloc(CHUNK_BYTES);
-        for (let size; error === null && (size = fs.readSync(file, chunk)) > 0; total += size)
-            error = await engine.append(chunk.subarray(0, size));
-        error = error ?? await engine.finish();
-    }
-    const took = Number(process.hrtime.bigint() - began) / 1e9;
-    say(JSON.stringify({ bytes: total, seconds: took, heap: await engine.heap(), error }));
-    for (const sql of error === null ? queries : []) {
+    for (const sql of await importTrace(engine, trace) ? queries : []) {
         const rows = [];
         const [columns, wrong] = await engine.query(sql, (_, row) => rows.push(`[${row.map(cellText).join(',')}]`));
         say(JSON.stringify({ columns, error: wrong }));
         rows.forEach(say);
         say('null');
     }
+    await engine.end();
+    clearTimeout(late);
     flush();
+}
+
+async function main() {
+    for await (const line of readline.createInterface({ input: process.stdin }))
+        await answer(process.argv[2], JSON.parse(line));
     process.exit(0);
 }
 

