@@ -127,6 +127,27 @@ static inline void tm_batch_get(const struct tm_batch *batch, uint32_t i, struct
     raw->own.length = 0;
 }
 
+/* Records that have a number, of several tracks in one order. */
+enum { TM_MERGED_RECORDS = 256 };
+
+struct tm_merged {
+    uint32_t count;
+    int64_t start_ps[TM_MERGED_RECORDS], dur_ps[TM_MERGED_RECORDS];
+    uint64_t correlation[TM_MERGED_RECORDS];
+    const struct tm_track *track[TM_MERGED_RECORDS];
+    uint16_t signature[TM_MERGED_RECORDS];
+};
+
+/* What tm_fill_record needs. */
+static inline void tm_merged_get(const struct tm_merged *merged, uint32_t i, struct tm_raw_record *raw)
+{
+    raw->record.start_ps = merged->start_ps[i];
+    raw->record.dur_ps = merged->dur_ps[i];
+    raw->record.correlation = merged->correlation[i];
+    raw->signature = merged->signature[i];
+    raw->own.length = 0;
+}
+
 /* Put a record into a batch that has room.  true: it has a number, another one may follow it */
 bool tm_batch_put(struct tm_batch *batch, struct tm_signatures *signatures, const struct tm_raw_record *raw);
 

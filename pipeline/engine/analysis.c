@@ -298,13 +298,61 @@ tm_status tm_host_bare_events(struct tm_host_run *host, tm_take_event *take, voi
     return end_events(host);
 }
 
-tm_status tm_host_events_by_device(struct tm_host_run *host, tm_take_event *take, void *to)
+static tm_status order_by_device(struct tm_host_run *host, tm_take_many *take_many, void *to)
 {
     const uint64_t slice = tm_budget_share(&host->run->budget, TM_ACCOUNT_THREADS) / SLICE_RECORD_BYTES;
 
     begin_events(host, "analyzing");
-    tm_order_by_device(host->source, slice, take_record, &(struct resolved){ host, take, to });
+    tm_order_by_device(host->source, slice, take_record, take_many, to);
     return end_events(host);
+}
+
+tm_status tm_host_events_by_device(struct tm_host_run *host, tm_take_event *take, void *to)
+{
+    return order_by_device(host, NULL, &(struct resolved){ host, take, to });
+}
+
+static tm_status take_fed(void *to, const struct tm_event *event)
+{
+    struct tm_feed *const feed = to;
+
+    tm_feed_take(feed, event);
+    return feed->run->error.status;
+}
+
+/* Events are resolved where they wait for the stages; those that need more than their call site are taken alone. */
+static tm_status feed_many(void *to, const struct tm_merged *merged)
+{
+    const struct resolved *const r = to;
+    struct tm_run *const run = r->host->run;
+    const struct tm_track *const last = merged->track[merged->count - 1];
+
+    run->progress.device = last->device == TM_NONE ? 0 : last->device + 1;
+    tm_progress_events(&run->progress, merged->count);
+    for (uint32_t at = 0; at < merged->count && !tm_failed(run);) {
+        struct tm_raw_record raw = { .signature = 0 };
+        const struct tm_event *event;
+        uint32_t room;
+        struct tm_event *const events = tm_feed_room(r->to, &room);
+        const uint32_t most = merged->count - at < room ? merged->count - at : room;
+        const uint32_t done = tm_resolve_many(&r->host->resolver, merged, at, most, events);
+
+        tm_feed_take_room(r->to, done);
+        at += done;
+        if (done == most)
+            continue;
+        tm_merged_get(merged, at, &raw);
+        event = tm_resolve(&r->host->resolver, merged->track[at++], &raw);
+        if (event)
+            tm_feed_take(r->to, event);
+    }
+    return run->error.status;
+}
+
+/* All events of a host to the stages. */
+static tm_status feed_events(struct tm_host_run *host, struct tm_feed *feed)
+{
+    return order_by_device(host, feed_many, &(struct resolved){ host, take_fed, feed });
 }
 
 static tm_status recount(void *to, const struct tm_track *track, const struct tm_raw_record *raw)
@@ -408,14 +456,6 @@ static void close_stages(struct analysis *a)
     }
 }
 
-static tm_status take_event(void *to, const struct tm_event *event)
-{
-    struct analysis *a = to;
-
-    tm_feed_take(&a->feed, event);
-    return a->run->error.status;
-}
-
 static tm_status take_observed(void *to, const struct tm_event *event)
 {
     struct analysis *a = to;
@@ -458,8 +498,10 @@ static void read_events(struct analysis *a, struct tm_host_run *host, bool is_ke
     host->resolver.forget_to = &a->feed;
     if (observer && !tm_failed(a->run))
         (void)observer->type->begin_host(observer->to, &host->trace);
-    if (!tm_failed(a->run))
-        tm_host_events_by_device(host, observer ? take_observed : take_event, a);
+    if (!tm_failed(a->run) && observer)
+        (void)tm_host_events_by_device(host, take_observed, a);
+    else if (!tm_failed(a->run))
+        (void)feed_events(host, &a->feed);
     host->resolver.forget = NULL;
     tm_feed_flush(&a->feed);
     if (!is_kept)

@@ -275,7 +275,7 @@ TM_NOT_INLINE void open_op(struct tm_feed *feed, const struct site_row *row, con
 }
 
 /* Add an event to the row of its site. out: the interested stages */
-static inline uint32_t add_to_site(struct tm_feed *feed, const struct tm_event *event)
+TM_INLINE uint32_t add_to_site(struct tm_feed *feed, const struct tm_event *event)
 {
     const uint64_t key = key_of(event);
     const int64_t dur_ps = event->record.dur_ps;
@@ -332,24 +332,49 @@ TM_NOT_INLINE void keep_arguments(struct tm_feed *feed, const struct tm_event *e
         tm_feed_flush(feed);
 }
 
-void tm_feed_take(struct tm_feed *feed, const struct tm_event *event)
+/* in: event  may be in the batch, at its place or behind it.  out: true: it is in the batch */
+TM_INLINE bool take(struct tm_feed *feed, const struct tm_event *event)
 {
     struct feed_batch *const batch = feed->batch;
     const uint32_t wanted = add_to_site(feed, event);
     struct tm_event *to;
 
     if (!wanted)
-        return;
+        return false;
     if (batch->count && batch->events->device != event->device)
         tm_feed_flush(feed);
     to = &batch->events[batch->count];
-    *to = *event;
+    if (to != event)
+        *to = *event;
     to->wanted = wanted;
     batch->wanted |= wanted;
     batch->count++;
+    return true;
+}
+
+void tm_feed_take(struct tm_feed *feed, const struct tm_event *event)
+{
+    if (!take(feed, event))
+        return;
     if (event->record.args_length)
         keep_arguments(feed, event);
-    else if (batch->count == BATCH_EVENTS)
+    else if (feed->batch->count == BATCH_EVENTS)
+        tm_feed_flush(feed);
+}
+
+struct tm_event *tm_feed_room(struct tm_feed *feed, uint32_t *count)
+{
+    *count = BATCH_EVENTS - (uint32_t)feed->batch->count;
+    return &feed->batch->events[feed->batch->count];
+}
+
+void tm_feed_take_room(struct tm_feed *feed, uint32_t count)
+{
+    const struct tm_event *const events = &feed->batch->events[feed->batch->count];
+
+    for (uint32_t i = 0; i < count; i++)
+        (void)take(feed, &events[i]);
+    if (feed->batch->count == BATCH_EVENTS)
         tm_feed_flush(feed);
 }
 

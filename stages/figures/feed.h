@@ -44,6 +44,11 @@ void tm_feed_release(struct tm_feed *feed);
 /* Failures are remembered in run->error, and what follows one does nothing. */
 void tm_feed_begin_host(struct tm_feed *feed, const struct tm_trace *trace);
 void tm_feed_take(struct tm_feed *feed, const struct tm_event *event);
+/* The same for events without arguments, which are made where they wait.
+ * out: count  of the events that there is room for, at least one
+ * in:  count  of those that were made */
+struct tm_event *tm_feed_room(struct tm_feed *feed, uint32_t *count);
+void tm_feed_take_room(struct tm_feed *feed, uint32_t count);
 /* The stages receive the pending events of the batch, before the data that these point to is freed. */
 void tm_feed_flush(struct tm_feed *feed);
 void tm_feed_end_host(struct tm_feed *feed);

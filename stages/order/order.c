@@ -53,6 +53,7 @@ struct order {
     struct node *nodes;   /* of all groups */
     uint32_t *losers;     /* of all groups */
     struct tm_batch *batches; /* of the heads */
+    struct tm_merged *merged; /* records that are given together; NULL = each is given alone */
     uint32_t group_count;
     size_t opened, most;
     uint64_t cutoff; /* tracks of less records are sorted */
@@ -202,15 +203,27 @@ static void close_head(struct order *o, struct head *head)
 
 /* --- the tree --- */
 
+/* in: kind, track  of the record */
+static inline struct node make_node(int64_t start_ps, int64_t dur_ps, uint8_t kind, uint64_t track, size_t head)
+{
+    const uint64_t flow = tm_is_flow_kind(kind);
+
+    return (struct node){ start_ps, dur_ps,
+                          flow << (NODE_TRACK_BITS + NODE_HEAD_BITS) | track << NODE_HEAD_BITS | head };
+}
+
+static inline struct node node_of(const struct tm_signature *s, int64_t start_ps, int64_t dur_ps, size_t head)
+{
+    return make_node(start_ps, dur_ps, s->kind, s->track, head);
+}
+
 static inline void set_node(const struct order *o, struct node *node, size_t head)
 {
     const struct tm_raw_record *const raw = &o->heads[head].raw;
     const struct tm_record *const r = &raw->record;
-    const struct tm_signature *const s = raw->signature ? &o->source->signatures->rows[raw->signature] : NULL;
-    const uint64_t flow = tm_is_flow_kind(s ? s->kind : r->kind), track = s ? s->track : r->track;
 
-    *node = (struct node){ r->start_ps, r->dur_ps,
-                           flow << (NODE_TRACK_BITS + NODE_HEAD_BITS) | track << NODE_HEAD_BITS | head };
+    *node = raw->signature ? node_of(&o->source->signatures->rows[raw->signature], r->start_ps, r->dur_ps, head)
+                           : make_node(r->start_ps, r->dur_ps, r->kind, r->track, head);
 }
 
 static inline size_t head_of(const struct node *node)
@@ -418,6 +431,7 @@ static void open_tracks(struct order *o)
 /* Who gets the records. */
 struct taker {
     tm_take_record *take;
+    tm_take_many *take_many; /* NULL = each record is taken alone */
     void *to;
 };
 
@@ -442,28 +456,107 @@ static tm_status give_run(struct order *o, struct head *head, int64_t until_ps, 
     return st;
 }
 
+/* The earliest node has its head's next record, or is done. */
+static void replace_first(struct order *o, struct group *g, size_t number, bool more)
+{
+    if (more) {
+        set_node(o, &g->nodes[g->first], number);
+        g->first = play(g, g->first);
+    } else {
+        close_head(o, &o->heads[number]);
+        end_first(g);
+    }
+}
+
+/* Records of a head from its place on go to the collected ones, as long as they start before a time; the first one
+ * whenever it does.  out: the place behind them */
+static inline uint32_t collect(struct tm_merged *to, const struct head *head, int64_t until_ps, uint64_t most)
+{
+    const struct tm_batch *const batch = head->batch;
+    const uint32_t room = TM_MERGED_RECORDS - to->count, allowed = most < room ? (uint32_t)most : room;
+    const uint32_t end = batch->count - head->at < allowed ? batch->count : head->at + allowed;
+    uint32_t at = head->at, count = to->count;
+
+    do {
+        to->start_ps[count] = batch->start_ps[at];
+        to->dur_ps[count] = batch->dur_ps[at];
+        to->correlation[count] = batch->correlation[at];
+        to->signature[count] = batch->signature[at];
+        to->track[count++] = &head->track;
+        at++;
+    } while (at < end && batch->start_ps[at] < until_ps);
+    to->count = count;
+    return at;
+}
+
+/* Collect records that have a number, as long as there is room, up to the first one that has none. */
+static tm_status collect_group(struct order *o, struct group *g, int64_t until_ps, uint64_t *most)
+{
+    tm_status st = TM_OK;
+
+    while (st == TM_OK && g->left && *most && g->nodes[g->first].start_ps < until_ps &&
+           o->merged->count < TM_MERGED_RECORDS) {
+        struct node *const node = &g->nodes[g->first];
+        const size_t number = head_of(node);
+        struct head *const head = &o->heads[number];
+        const struct tm_batch *const batch = head->batch;
+        const int64_t stays_ps = stays_until(g);
+        bool more = true;
+        uint32_t at;
+
+        if (!batch || head->at >= batch->count)
+            return TM_OK;
+        at = collect(o->merged, head, stays_ps < until_ps ? stays_ps : until_ps, *most);
+        *most -= at - head->at;
+        if (at < batch->count) {
+            head->at = at;
+            *node = node_of(&o->source->signatures->rows[batch->signature[at]], batch->start_ps[at], batch->dur_ps[at],
+                            number);
+            g->first = play(g, g->first);
+        } else {
+            head->at = at - 1;
+            st = advance(o, head, &more);
+            if (st == TM_OK)
+                replace_first(o, g, number, more);
+        }
+    }
+    return st;
+}
+
+static tm_status give_collected(struct order *o, const struct taker *taker)
+{
+    const bool has_any = o->merged->count > 0;
+    const tm_status st = has_any ? taker->take_many(taker->to, o->merged) : TM_OK;
+
+    o->merged->count = 0;
+    return st;
+}
+
 /* Give out the records of a group that start before a time, `most` of them at most. */
 static tm_status merge_group(struct order *o, struct group *g, int64_t until_ps, uint64_t most,
                              const struct taker *taker)
 {
-    while (g->left && most && g->nodes[g->first].start_ps < until_ps) {
-        const size_t number = head_of(&g->nodes[g->first]);
-        struct head *const head = &o->heads[number];
-        const int64_t stays_ps = stays_until(g);
-        bool more = false;
-        const tm_status st = give_run(o, head, stays_ps < until_ps ? stays_ps : until_ps, &most, taker, &more);
+    tm_status st = TM_OK;
 
-        if (st != TM_OK)
-            return st;
-        if (more) {
-            set_node(o, &g->nodes[g->first], number);
-            g->first = play(g, g->first);
-        } else {
-            close_head(o, head);
-            end_first(g);
+    while (st == TM_OK && g->left && most && g->nodes[g->first].start_ps < until_ps) {
+        const uint64_t before = most;
+
+        if (o->merged) {
+            st = collect_group(o, g, until_ps, &most);
+            if (st == TM_OK)
+                st = give_collected(o, taker);
+        }
+        if (most == before) {
+            const size_t number = head_of(&g->nodes[g->first]);
+            const int64_t stays_ps = stays_until(g);
+            bool more = false;
+
+            st = give_run(o, &o->heads[number], stays_ps < until_ps ? stays_ps : until_ps, &most, taker, &more);
+            if (st == TM_OK)
+                replace_first(o, g, number, more);
         }
     }
-    return TM_OK;
+    return st;
 }
 
 /* in: slice  records of the host between two turns of the devices */
@@ -501,6 +594,7 @@ static void clear(struct order *o)
     tm_kept_args_free(&o->rest_args);
     tm_give(&o->run->budget, TM_ACCOUNT_SORT, o->heads, o->heads ? memory_of_heads(o) : 0);
     tm_give(&o->run->budget, TM_ACCOUNT_INPUT, o->batches, o->batches ? o->most * sizeof(*o->batches) : 0);
+    tm_give(&o->run->budget, TM_ACCOUNT_SORT, o->merged, o->merged ? sizeof(*o->merged) : 0);
 }
 
 /* Room for this many tracks, and the sorted rest. */
@@ -552,14 +646,17 @@ tm_status tm_order(struct tm_source *source, bool gives_own, tm_take_record *tak
 {
     struct order o = order_of(source, gives_own, 1);
 
-    return order_all(&o, UINT64_MAX, &(struct taker){ take, to });
+    return order_all(&o, UINT64_MAX, &(struct taker){ .take = take, .to = to });
 }
 
-tm_status tm_order_by_device(struct tm_source *source, uint64_t slice, tm_take_record *take, void *to)
+tm_status tm_order_by_device(struct tm_source *source, uint64_t slice, tm_take_record *take, tm_take_many *take_many,
+                             void *to)
 {
     struct order o = order_of(source, false, source->trace->device_count + 1);
 
-    return order_all(&o, slice, &(struct taker){ take, to });
+    if (take_many)
+        o.merged = tm_take(&o.run->budget, TM_ACCOUNT_SORT, sizeof(*o.merged), &o.run->error);
+    return order_all(&o, slice, &(struct taker){ take, take_many, to });
 }
 
 tm_status tm_order_track(struct tm_source *source, uint64_t track, tm_take_record *take, void *to)
@@ -571,7 +668,7 @@ tm_status tm_order_track(struct tm_source *source, uint64_t track, tm_take_recor
         sort_track(&o, track);
         open_rest(&o);
     }
-    st = merge(&o, UINT64_MAX, &(struct taker){ take, to });
+    st = merge(&o, UINT64_MAX, &(struct taker){ .take = take, .to = to });
     clear(&o);
     return st;
 }

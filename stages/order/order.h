@@ -8,6 +8,9 @@
  * signature, only the fields that tm_fill_record needs are set, unless own arguments are requested. */
 typedef tm_status tm_take_record(void *to, const struct tm_track *track, const struct tm_raw_record *raw);
 
+/* Receives records that have a number, in the same order.  They are borrowed until it returns. */
+typedef tm_status tm_take_many(void *to, const struct tm_merged *merged);
+
 /* Return all records of a scanned and surveyed source in order (start, longer first, ends of arrows after their
  * possible targets, track, input order).  Ordered tracks, which are nearly all, are merged as they are read, at most
  * 255 at a time; the others are sorted externally.
@@ -18,8 +21,10 @@ tm_status tm_order(struct tm_source *source, bool gives_own, tm_take_record *tak
  * device that start before the host's next one.  Records of the host, and of each device, are in the order of tm_order
  * among themselves, and when a record of a device comes, all records of the host that start before it have come.
  * Records come without their own arguments.
- * in:     slice  number of the host's records */
-tm_status tm_order_by_device(struct tm_source *source, uint64_t slice, tm_take_record *take, void *to);
+ * in:     slice      number of the host's records
+ *         take_many  gets those that have a number, of a device or of the host; NULL: `take` gets each of them */
+tm_status tm_order_by_device(struct tm_source *source, uint64_t slice, tm_take_record *take, tm_take_many *take_many,
+                             void *to);
 /* The same of one track. */
 tm_status tm_order_track(struct tm_source *source, uint64_t track, tm_take_record *take, void *to);
 

@@ -865,7 +865,7 @@ TM_NOT_INLINE void turn_copy(struct tm_resolver *r, const struct tm_track *track
     fill_call_site(r, track, &filled, &around, site);
 }
 
-static void find_step(struct tm_resolver *r, const struct tm_raw_record *raw, struct tm_event *event)
+static void find_step(struct tm_resolver *r, struct tm_event *event)
 {
     const bool has_launch = event->launch_track != TM_NONE;
     const struct tm_steps *steps = &r->trace->steps;
@@ -877,8 +877,8 @@ static void find_step(struct tm_resolver *r, const struct tm_raw_record *raw, st
         span = tm_spans_find(r->steps, 0, has_launch ? event->launch_start_ps : event->record.start_ps);
         break;
     case TM_STEPS_GROUP:
-        if (raw->record.flags & TM_FLAG_GROUP && raw->record.args_length == sizeof(struct tm_number))
-            group = tm_index_get(r->group_steps, (uint64_t)((const struct tm_number *)raw->args)->value);
+        if (event->record.flags & TM_FLAG_GROUP && event->record.args_length == sizeof(struct tm_number))
+            group = tm_index_get(r->group_steps, (uint64_t)((const struct tm_number *)event->args)->value);
         if (group)
             event->step = (uint32_t)group->ordinal;
         break;
@@ -899,25 +899,34 @@ static void find_step(struct tm_resolver *r, const struct tm_raw_record *raw, st
         event->step = (uint32_t)span->ordinal;
 }
 
+static const struct tm_launch no_launch = { .track = TM_NONE, .thread = TM_NONE, .direction = TM_OTHER_DIRECTION };
+
+/* in: number, launch  of the event's launch, as of find_launch */
+static inline void set_launch(struct tm_resolver *r, uint64_t number, const struct tm_launch *launch,
+                              struct tm_event *event)
+{
+    const struct tm_steps *const steps = &r->trace->steps;
+
+    event->launch = number;
+    event->launch_track = launch->track;
+    event->launch_thread = launch->thread;
+    event->launch_start_ps = launch->start_ps;
+    event->launch_dur_ps = launch->dur_ps;
+    event->step = TM_NONE;
+    if (r->knows_steps && !tm_failed(r->run)) /* else it may be of no device */
+        find_step(r, event);
+    event->chosen = steps->all || event->step - steps->chosen_begin < steps->chosen_end - steps->chosen_begin;
+}
+
 static inline void resolve_activity(struct tm_resolver *r, const struct tm_track *track,
                                     const struct tm_raw_record *raw, struct tm_call_site *site)
 {
-    const struct tm_steps *steps = &r->trace->steps;
-    struct tm_event *const event = &site->event;
-    struct tm_launch launch = { .track = TM_NONE, .thread = TM_NONE, .direction = TM_OTHER_DIRECTION };
-    const uint64_t number = find_launch(r, track, event, &launch);
+    struct tm_launch launch = no_launch;
+    const uint64_t number = find_launch(r, track, &site->event, &launch);
 
     if (site->may_turn && launch.direction != site->around.direction)
         turn_copy(r, track, raw, launch.direction, site);
-    event->launch = number;
-    event->launch_track = launch.track;
-    event->launch_thread = launch.thread;
-    event->launch_start_ps = launch.start_ps;
-    event->launch_dur_ps = launch.dur_ps;
-    event->step = TM_NONE;
-    if (r->knows_steps && !tm_failed(r->run)) /* else it may be of no device */
-        find_step(r, raw, event);
-    event->chosen = steps->all || event->step - steps->chosen_begin < steps->chosen_end - steps->chosen_begin;
+    set_launch(r, number, &launch, &site->event);
 }
 
 /* What of an event differs from one record to the next. */
@@ -966,4 +975,33 @@ const struct tm_event *tm_resolve(struct tm_resolver *r, const struct tm_track *
         return resolve_further(r, track, raw, site);
     fill_event(site, raw);
     return &site->event;
+}
+
+uint32_t tm_resolve_many(struct tm_resolver *r, const struct tm_merged *merged, uint32_t first, uint32_t count,
+                         struct tm_event *events)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t at = first + i, signature = merged->signature[at];
+        const struct tm_track *const track = merged->track[at];
+        const bool is_inside = r->inside_until_ps && track->thread < r->trace->thread_count &&
+                               merged->start_ps[at] < r->inside_until_ps[track->thread];
+        const struct tm_call_site *const site = tm_site_rows_place(&r->call_sites->rows[is_inside], signature);
+        struct tm_event *const event = &events[i];
+
+        if (site->number != signature || !site->is_simple)
+            return i;
+        *event = site->event;
+        event->record.start_ps = merged->start_ps[at];
+        event->record.dur_ps = merged->dur_ps[at];
+        event->record.correlation = merged->correlation[at];
+        event->own.length = 0;
+        event->config = &site->config;
+        if (site->is_activity) {
+            struct tm_launch launch = no_launch;
+            const uint64_t number = find_launch(r, track, event, &launch);
+
+            set_launch(r, number, &launch, event);
+        }
+    }
+    return count;
 }

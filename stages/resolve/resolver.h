@@ -316,6 +316,12 @@ static inline const struct tm_call_site *tm_call_site_of(const struct tm_resolve
 const struct tm_event *tm_resolve(struct tm_resolver *resolver, const struct tm_track *track,
                                   const struct tm_raw_record *raw);
 
+/* Resolve records from `first` on, as long as they take no more than a look at their call sites.
+ * out:    events  `count` of them at most, valid until the next call of tm_resolve
+ * returns how many; the record behind them is for tm_resolve */
+uint32_t tm_resolve_many(struct tm_resolver *resolver, const struct tm_merged *merged, uint32_t first, uint32_t count,
+                         struct tm_event *events);
+
 /* The device of CPU ops with an ordinal: made when it is first seen.  TM_NONE after a failure. */
 uint32_t tm_cpu_device(struct tm_trace *trace, uint32_t ordinal);
 

@@ -38,6 +38,11 @@ static uint32_t fill_args(uint64_t number, uint8_t *args)
     return length;
 }
 
+static tm_strid name_of(uint64_t number)
+{
+    return 1 + (tm_strid)(number % 97);
+}
+
 static struct tm_cursor *open_made(struct tm_source *source, uint64_t track, size_t buffer_bytes)
 {
     struct made_source *const made = (struct made_source *)source;
@@ -64,7 +69,8 @@ static tm_status next_made(struct tm_cursor *cursor, struct tm_raw_record *raw, 
         return TM_OK;
     *raw = (struct tm_raw_record){ .record = track->records[c->at++], .args = c->args };
     raw->record.args_length = fill_args(raw->record.correlation, c->args);
-    raw->traits = (uint32_t)raw->record.correlation ^ 0x5a5a;
+    raw->record.name = name_of(raw->record.correlation);
+    raw->traits = raw->record.name ^ 0x5a5a;
     if (made->fail_at && raw->record.correlation == made->fail_at)
         return tm_fail(&cursor->source->trace->run->error, TM_ERR_INPUT, 7, "cannot be read");
     return TM_OK;
@@ -198,7 +204,8 @@ static tm_status take(void *to, const struct tm_track *track, const struct tm_ra
     assert_int_equal(raw->record.track, expected->track);
     assert_int_equal(track->id, (int64_t)expected->track * 3);
     assert_int_equal(track->thread, expected->track);
-    assert_int_equal(raw->traits, (uint32_t)expected->correlation ^ 0x5a5a);
+    assert_int_equal(raw->record.name, name_of(expected->correlation));
+    assert_int_equal(raw->traits, name_of(expected->correlation) ^ 0x5a5a);
     assert_int_equal(raw->record.args_length, length);
     assert_memory_equal(raw->args, args, length);
     return TM_OK;
@@ -377,6 +384,33 @@ static tm_status take_of_group(void *to, const struct tm_track *track, const str
     return take(&g->of[group], track, raw);
 }
 
+static const struct made_source *many_of; /* whose records are completed */
+
+static tm_status take_filled(void *to, const struct tm_track *track, const struct tm_raw_record *raw)
+{
+    struct tm_raw_record filled = *raw;
+
+    if (raw->signature)
+        tm_fill_record(many_of->source.signatures, &filled);
+    return take_of_group(to, track, &filled);
+}
+
+static uint64_t taken_together;
+
+static tm_status take_many(void *to, const struct tm_merged *merged)
+{
+    assert_in_range(merged->count, 1, TM_MERGED_RECORDS);
+    taken_together += merged->count > 1;
+    for (uint32_t i = 0; i < merged->count; i++) {
+        struct tm_raw_record raw = { .args = NULL };
+
+        tm_merged_get(merged, i, &raw);
+        assert_int_not_equal(raw.signature, 0);
+        assert_int_equal(take_filled(to, merged->track[i], &raw), TM_OK);
+    }
+    return TM_OK;
+}
+
 static uint32_t group_of(const struct made_source *made, const struct tm_record *record)
 {
     const struct tm_track *track = tm_rows_at(made->trace.tracks, record->track);
@@ -384,8 +418,10 @@ static uint32_t group_of(const struct made_source *made, const struct tm_record 
     return track->side == TM_SIDE_DEVICE ? track->device + 1 : 0;
 }
 
-static void check_by_device(const struct shape *shape, uint64_t slice)
+/* in: is_many  records that have a number are taken together */
+static void check_by_device(const struct shape *shape, uint64_t slice, bool is_many)
 {
+    struct tm_signatures signatures = { .run = NULL };
     struct groups g = { .of = { { .count = 0 } } };
     struct made_source *made;
     struct taken all;
@@ -401,7 +437,15 @@ static void check_by_device(const struct shape *shape, uint64_t slice)
 
         t->expected[t->count++] = all.expected[i];
     }
-    assert_int_equal(tm_order_by_device(&made->source, slice, take_of_group, &g), TM_OK);
+    if (is_many) {
+        tm_signatures_init(&signatures, &run, 1 << 20);
+        made->source.signatures = &signatures;
+        many_of = made;
+    }
+    assert_int_equal(
+        tm_order_by_device(&made->source, slice, is_many ? take_filled : take_of_group, is_many ? take_many : NULL, &g),
+        TM_OK);
+    tm_signatures_release(&signatures);
     for (uint32_t i = 0; i <= shape->devices; i++) {
         assert_int_equal(g.of[i].at, g.of[i].count);
         free(g.of[i].expected);
@@ -423,10 +467,13 @@ static void devices_take_turns_behind_the_host(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
-        check_by_device(&shapes[i], 1);
-        check_by_device(&shapes[i], 10);
-        check_by_device(&shapes[i], UINT64_MAX);
+        for (int is_many = 0; is_many < 2; is_many++) {
+            check_by_device(&shapes[i], 1, is_many);
+            check_by_device(&shapes[i], 10, is_many);
+            check_by_device(&shapes[i], UINT64_MAX, is_many);
+        }
     }
+    assert_true(taken_together > 100);
 }
 
 static tm_status job(struct tm_run *run)
