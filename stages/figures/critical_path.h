@@ -98,6 +98,7 @@ struct tm_path_lane {
     struct tm_path_block *block; /* that the next row is in; NULL = it is to be looked up */
     uint64_t count;              /* rows */
     uint64_t dropped;            /* rows that were before the first one */
+    uint64_t near;               /* row that a search by time ended at */
     int64_t from_ps, until_ps;   /* the analyzed steps */
     struct tm_path_open open[TM_PATH_OPEN_MOST];
     uint32_t open_count;

@@ -279,11 +279,9 @@ const struct tm_path_activity *tm_path_at(const struct tm_path_lane *lane, uint6
     return &block->rows[index % TM_PATH_BLOCK];
 }
 
-/* The first row that does not start before a time. */
-uint64_t tm_path_first(const struct tm_path_lane *lane, int64_t time_ps)
+/* The first row from `low` on that does not start before a time; none from `high` on does. */
+static uint64_t first_between(const struct tm_path_lane *lane, int64_t time_ps, uint64_t low, uint64_t high)
 {
-    uint64_t low = 0, high = lane->count;
-
     while (low < high) {
         const uint64_t middle = low + (high - low) / 2;
 
@@ -295,21 +293,51 @@ uint64_t tm_path_first(const struct tm_path_lane *lane, int64_t time_ps)
     return low;
 }
 
-/* The row that ends last of those that have ended at a time, the earliest of several.  out: false: there is none */
-static bool find_ended(const struct tm_path_lane *lane, int64_t time_ps, uint64_t *index, int64_t *end_ps)
+/* The first row that does not start before a time. */
+uint64_t tm_path_first(const struct tm_path_lane *lane, int64_t time_ps)
 {
-    const uint64_t from = tm_path_first(lane, time_ps), least = from > LOOK_BACK ? from - LOOK_BACK : 0;
+    return first_between(lane, time_ps, 0, lane->count);
+}
+
+/* The same, which is near the one that was found last. */
+static uint64_t first_nearby(struct tm_path_lane *lane, int64_t time_ps)
+{
+    uint64_t low = lane->near < lane->count ? lane->near : lane->count, high = low;
+
+    for (uint64_t step = 1; low > 0 && tm_path_at(lane, low - 1)->start_ps >= time_ps; step *= 2) {
+        high = low - 1;
+        low = high > step ? high - step : 0;
+    }
+    for (uint64_t step = 1; high < lane->count && tm_path_at(lane, high)->start_ps < time_ps; step *= 2) {
+        low = high + 1;
+        high = lane->count - low > step ? low + step : lane->count;
+    }
+    return lane->near = first_between(lane, time_ps, low, high);
+}
+
+/* The row that ends last of those that have ended at a time, the earliest of several.  out: false: there is none */
+static bool find_ended(struct tm_path_lane *lane, int64_t time_ps, uint64_t *index, int64_t *end_ps)
+{
+    const uint64_t from = first_nearby(lane, time_ps), least = from > LOOK_BACK ? from - LOOK_BACK : 0;
+    int64_t last_ps = INT64_MIN;
     bool found = false;
 
-    for (uint64_t i = from; i > least; i--) {
-        const struct tm_path_activity *const row = tm_path_at(lane, i - 1);
+    for (uint64_t i = from; i > least;) {
+        const uint64_t first = (i - 1) / TM_PATH_BLOCK * TM_PATH_BLOCK, lowest = first > least ? first : least;
+        const struct tm_path_activity *const rows = tm_path_at(lane, first);
 
-        if (row->end_ps > time_ps || (found && row->end_ps < *end_ps))
-            continue;
-        found = true;
-        *index = i - 1;
-        *end_ps = row->end_ps;
+        for (; i > lowest; i--) {
+            const int64_t row_end_ps = rows[i - 1 - first].end_ps;
+
+            if (row_end_ps > time_ps || row_end_ps < last_ps)
+                continue;
+            found = true;
+            *index = i - 1;
+            last_ps = row_end_ps;
+        }
     }
+    if (found)
+        *end_ps = last_ps;
     if (least && !found && tm_path_at(lane, least)->before && tm_path_at(lane, least)->before <= least) {
         *index = least - tm_path_at(lane, least)->before;
         *end_ps = tm_path_at(lane, *index)->end_ps;

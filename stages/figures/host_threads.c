@@ -164,6 +164,7 @@ struct tm_host_threads {
     uint32_t open_most; /* entries that all stacks have room for */
     size_t share_bytes, used_bytes;
     struct chunk *oldest, *youngest;
+    struct chunk *unused; /* the last one that was dropped; NULL = none */
     int64_t horizon_ps;
     struct tm_rows *spilled; /* struct spilled, of all threads; NULL = none */
 };
@@ -205,8 +206,24 @@ static void drop_first(struct tm_host_threads *t, struct thread *thread)
         chunk->younger->older = chunk->older;
     else
         t->youngest = chunk->older;
-    tm_give(&t->run->budget, TM_ACCOUNT_THREADS, chunk, sizeof(*chunk));
+    tm_give(&t->run->budget, TM_ACCOUNT_THREADS, t->unused, t->unused ? sizeof(*t->unused) : 0);
+    t->unused = chunk;
     t->used_bytes -= sizeof(*chunk);
+}
+
+/* An empty one.  NULL: of the ledger */
+static struct chunk *take_chunk(struct tm_host_threads *t)
+{
+    struct chunk *chunk = t->unused;
+
+    if (!chunk)
+        chunk = tm_take(&t->run->budget, TM_ACCOUNT_THREADS, sizeof(*chunk), &t->run->error);
+    t->unused = NULL;
+    if (!chunk)
+        return NULL;
+    chunk->before = chunk->next = chunk->older = chunk->younger = NULL;
+    chunk->count = 0;
+    return chunk;
 }
 
 void tm_host_threads_free(struct tm_host_threads *t)
@@ -220,6 +237,7 @@ void tm_host_threads_free(struct tm_host_threads *t)
             drop_first(t, thread);
         tm_give(&t->run->budget, TM_ACCOUNT_THREADS, thread->stack, thread->stack_size * sizeof(*thread->stack));
     }
+    tm_give(&t->run->budget, TM_ACCOUNT_THREADS, t->unused, t->unused ? sizeof(*t->unused) : 0);
     tm_rows_free(t->spilled);
     tm_give(&t->run->budget, TM_ACCOUNT_THREADS, t->threads, t->threads ? t->count * sizeof(*t->threads) : 0);
     tm_give(&t->run->budget, TM_ACCOUNT_THREADS, t, sizeof(*t));
@@ -262,7 +280,7 @@ TM_NOT_INLINE bool new_chunk(struct tm_host_threads *t, struct thread *thread)
     drop_before_horizon(t, thread);
     while (t->oldest && t->used_bytes + sizeof(*chunk) > t->share_bytes / 4 && !tm_failed(t->run))
         spill_oldest(t);
-    chunk = tm_take(&t->run->budget, TM_ACCOUNT_THREADS, sizeof(*chunk), &t->run->error);
+    chunk = take_chunk(t);
     if (!chunk)
         return false;
     t->used_bytes += sizeof(*chunk);

@@ -261,6 +261,26 @@ static inline struct node *push(struct tm_nesting *n, struct place *place)
     return node;
 }
 
+/* Mostly a quiet span follows another one that has ended, inside the same span: it takes that one's node.
+ * out: false: it is not so, and nothing has changed */
+static inline bool follow_quiet(struct tm_nesting *n, const struct place *place, int64_t start_ps, int64_t dur_ps,
+                                int64_t end_ps)
+{
+    struct node *const node = place->is_used && place->inner != NO_NODE ? node_at(n, place->inner) : NULL;
+    struct node *const outer = node && node->outer != NO_NODE ? node_at(n, node->outer) : NULL;
+
+    if (!node || node->named == place->inner || node->end_ps > start_ps || (outer && outer->end_ps <= start_ps))
+        return false;
+    if (outer)
+        take_from_outer(n, outer, start_ps, end_ps);
+    node->start_ps = start_ps;
+    node->dur_ps = dur_ps;
+    node->end_ps = end_ps;
+    node->latest_ps = outer && outer->latest_ps > end_ps ? outer->latest_ps : end_ps;
+    node->children_ps = 0;
+    return true;
+}
+
 /* in: payload  NULL = it is quiet */
 TM_INLINE void take(struct tm_nesting *n, uint64_t lane, int64_t start_ps, int64_t dur_ps, const void *payload)
 {
@@ -273,6 +293,8 @@ TM_INLINE void take(struct tm_nesting *n, uint64_t lane, int64_t start_ps, int64
     if (tm_failed(n->run))
         return;
     place = find_place(n, lane);
+    if (!payload && n->unused != NO_NODE && follow_quiet(n, place, start_ps, dur_ps, end_ps))
+        return;
     if (place->is_used)
         close_until(n, place, start_ps);
     if (place->is_used && place->inner != NO_NODE) {
