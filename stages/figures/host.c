@@ -99,7 +99,8 @@ struct host {
     int64_t seen_begin_ps, seen_end_ps; /* of the spans of its threads; start after end = none */
     struct tm_nesting *nesting;         /* payload: struct host_span */
     struct tm_rows *lines;              /* struct thread_row, by track */
-    struct tm_rows *launched;  /* delay_bits of each launch by its number; 0 = it launched no chosen activity */
+    struct tm_rows *launched;  /* delay_bits of each launch by its number; 0 = it launched no chosen activity.  Those of
+                                * the last host stay until they are needed */
     size_t launched_drawn;     /* bytes for them from the pool */
     struct tm_rows *stretches; /* struct empty_row */
     uint64_t unused_stretch;   /* plus one; 0 = none */
@@ -109,8 +110,10 @@ struct host {
     /* of the run */
     struct tm_groups *calls;   /* struct call_row */
     struct tm_groups *syncs;   /* struct sync_row */
-    struct tm_lengths *delays; /* picoseconds from launch to work; one group */
+    struct tm_lengths *delays; /* picoseconds from launch to work; one group; without those in `launched` */
     tm_length_place delays_place;
+    bool has_delays;         /* there are some in `delays` */
+    int64_t max_delay_ps;    /* of those in `launched` */
     struct tm_rows *threads; /* struct thread_row, host by host */
     struct tm_rows *hosts;   /* struct host_row */
     struct tm_stretch empty[HOST_EMPTY_LISTED];
@@ -199,15 +202,19 @@ static void host_begin_launches(struct host *h)
         open_lanes(h);
 }
 
-/* the state of the current host; after anything */
-static void host_free_launches(struct host *h)
+static void host_free_launched(struct host *h)
 {
     tm_rows_free(h->launched);
     tm_budget_put_back(&h->run->budget, h->launched_drawn);
     h->launched_drawn = 0;
+    h->launched = NULL;
+}
+
+/* the rest of the state of the current host; after anything */
+static void host_free_launches(struct host *h)
+{
     tm_rows_free(h->stretches);
     tm_give(&h->run->budget, TM_ACCOUNT_TABLES, h->lanes, h->lanes ? h->lane_count * sizeof(*h->lanes) : 0);
-    h->launched = NULL;
     h->stretches = NULL;
     h->lanes = NULL;
     h->lane_count = 0;
@@ -304,16 +311,10 @@ static void note_launch(struct host *h, const struct tm_event *event)
         *launched = bits;
 }
 
-static void count_launch(struct host *h, uint64_t bits)
-{
-    h->launch_count = tm_sum_counts(h->launch_count, 1);
-    if (bits >= delay_bits(0))
-        tm_lengths_add_at(h->delays, &h->delays_place, 0, bits - delay_bits(0));
-    else
-        h->negative_delays = tm_sum_counts(h->negative_delays, 1);
-}
+/* Receives delay_bits, some of them 0. */
+typedef void take_launched(struct host *h, const uint64_t *bits, uint64_t count, void *to);
 
-static void count_launches(struct host *h)
+static void for_launched(struct host *h, take_launched *take_bits, void *to)
 {
     const uint64_t all = tm_rows_count(h->launched);
     uint64_t count;
@@ -321,10 +322,85 @@ static void count_launches(struct host *h)
     for (uint64_t i = 0; i < all && !tm_failed(h->run); i += count) {
         const uint64_t *const bits = tm_rows_span(h->launched, i, &count);
 
-        for (uint64_t k = 0; k < count; k++)
-            if (bits[k])
-                count_launch(h, bits[k]);
+        take_bits(h, bits, count, to);
     }
+}
+
+static void count_some(struct host *h, const uint64_t *bits, uint64_t count, void *to)
+{
+    uint64_t launches = 0, negative = 0, most = 0;
+
+    (void)to;
+    for (uint64_t i = 0; i < count; i++) {
+        launches += bits[i] != 0;
+        negative += bits[i] && bits[i] < delay_bits(0);
+        most = bits[i] > most ? bits[i] : most;
+    }
+    h->launch_count = tm_sum_counts(h->launch_count, launches);
+    h->negative_delays = tm_sum_counts(h->negative_delays, negative);
+    if (most >= delay_bits(h->max_delay_ps))
+        h->max_delay_ps = (int64_t)(most - delay_bits(0));
+}
+
+static void add_some(struct host *h, const uint64_t *bits, uint64_t count, void *to)
+{
+    (void)to;
+    for (uint64_t i = 0; i < count; i++)
+        if (bits[i] >= delay_bits(0))
+            tm_lengths_add_at(h->delays, &h->delays_place, 0, bits[i] - delay_bits(0));
+}
+
+/* The delays of the last host are added to those of the others.  If there are no others, their quantiles are found where
+ * they are. */
+static void host_move_delays(struct host *h)
+{
+    if (!h->launched)
+        return;
+    for_launched(h, add_some, NULL);
+    h->has_delays = true;
+    host_free_launched(h);
+}
+
+/* Delays that are looked for: `parts` of them, each 1 << shift long, from the lowest one on. */
+enum { DELAY_PART_BITS = 11, DELAY_PARTS = 1 << DELAY_PART_BITS };
+
+struct delay_parts {
+    uint64_t low, high; /* delay_bits */
+    unsigned shift;
+    uint64_t counts[DELAY_PARTS];
+};
+
+static void count_parts(struct host *h, const uint64_t *bits, uint64_t count, void *to)
+{
+    struct delay_parts *const parts = to;
+    const uint64_t low = parts->low, most = parts->high - low;
+
+    (void)h;
+    for (uint64_t i = 0; i < count; i++)
+        if (bits[i] - low <= most)
+            parts->counts[(bits[i] - low) >> parts->shift]++;
+}
+
+/* The delay of a rank, from 0 on, of those in `launched`: the part that contains it is divided further until it has one
+ * value.  Five passes at most for a trace of an hour take a fourth of the instructions of a sort, and no memory. */
+static int64_t find_delay(struct host *h, uint64_t rank)
+{
+    struct delay_parts parts = { .low = delay_bits(0), .high = delay_bits(h->max_delay_ps) };
+
+    while (parts.low < parts.high && !tm_failed(h->run)) {
+        const unsigned bits = 64 - (unsigned)__builtin_clzll(parts.high - parts.low);
+        uint64_t at = 0, end;
+
+        parts.shift = bits > DELAY_PART_BITS ? bits - DELAY_PART_BITS : 0;
+        memset(parts.counts, 0, sizeof(parts.counts));
+        for_launched(h, count_parts, &parts);
+        for (; at < DELAY_PARTS - 1 && rank >= parts.counts[at]; at++)
+            rank -= parts.counts[at];
+        parts.low += at << parts.shift;
+        end = parts.low + ((UINT64_C(1) << parts.shift) - 1);
+        parts.high = end < parts.high ? end : parts.high;
+    }
+    return (int64_t)(parts.low - delay_bits(0));
 }
 
 static void host_take_activity(struct host *h, struct empty_lane *lane, const struct tm_event *event)
@@ -360,7 +436,10 @@ static void host_end_launches(struct host *h)
 {
     for (uint32_t i = 0; i < h->lane_count; i++)
         count_stretches(h, i);
-    count_launches(h);
+    h->max_delay_ps = 0;
+    for_launched(h, count_some, NULL);
+    if (h->has_delays)
+        host_move_delays(h);
     host_free_launches(h);
 }
 
@@ -429,6 +508,7 @@ static tm_status host_save(struct tm_stage *s, struct tm_partial_writer *w)
     tm_fields_save_rows(w, thread_fields, h->threads, 0, tm_rows_count(h->threads));
     tm_fields_save_groups(w, call_fields, h->calls);
     tm_fields_save_groups(w, sync_fields, h->syncs);
+    host_move_delays(h);
     return tm_fields_save_lengths(w, h->delays);
 }
 
@@ -457,6 +537,8 @@ static tm_status host_load(struct tm_stage *s, struct tm_partial_reader *r)
     tm_fields_load_rows(r, thread_fields, h->threads, tm_partial_u64(r), NULL, NULL);
     tm_fields_load_groups(r, call_fields, h->calls, NULL, NULL);
     tm_fields_load_groups(r, sync_fields, h->syncs, NULL, NULL);
+    host_move_delays(h);
+    h->has_delays = true;
     return tm_fields_load_lengths(r, h->delays);
 }
 
@@ -512,14 +594,20 @@ static inline void count_delay(struct delays *d, uint64_t value, uint64_t count)
     d->seen = until;
 }
 
-/* Delays come in their order. */
 static void find_delays(struct host *h, uint64_t count, struct delays *found)
 {
     struct tm_length_span span;
 
     found->p50 = rank_of(count, 50);
     found->p95 = rank_of(count, 95);
-    tm_lengths_finish(h->delays);
+    if (h->launched && !h->has_delays) {
+        found->p50_ps = find_delay(h, found->p50);
+        found->p95_ps = find_delay(h, found->p95);
+        found->max_ps = h->max_delay_ps;
+        return;
+    }
+    host_move_delays(h);
+    tm_lengths_finish(h->delays); /* they come in their order */
     while (tm_lengths_next_span(h->delays, &span)) {
         for (size_t i = 0; i < span.count; i++)
             count_delay(found, tm_length_span_value(&span, i), tm_length_span_count(&span, i));
@@ -1119,6 +1207,7 @@ static tm_status begin_host(struct tm_stage *s, const struct tm_trace *trace)
     h->trace = trace;
     h->names = trace->names;
     h->has_steps |= trace->steps.source != TM_STEPS_SESSION;
+    host_move_delays(h);
     host_begin_launches(h);
     host_begin_calls(h);
     return s->run->error.status;
@@ -1164,6 +1253,7 @@ static void close_stage(struct tm_stage *s)
 
     if (!h->run)
         return;
+    host_free_launched(h);
     host_free_launches(h);
     host_free_calls(h);
     tm_front_release(&h->front);

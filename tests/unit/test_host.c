@@ -56,6 +56,46 @@ static void a_launch_is_counted_once_and_its_delay_ends_with_its_first_work(void
     end_rig(&r);
 }
 
+static int by_value(const void *a, const void *b)
+{
+    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* Delays of all magnitudes, of which some are equal: as in a sorted list. */
+static void delays_of_one_host_have_exact_quantiles(void **state)
+{
+    enum { DELAYS = 3001 };
+    static int64_t delays[DELAYS];
+
+    (void)state;
+    for (unsigned magnitude = 1; magnitude < 46; magnitude += 4) {
+        uint64_t seed = magnitude;
+        struct host_rig r;
+
+        open_rig(&r);
+        r.bench.trace.launch_numbers = DELAYS + 1;
+        OK(bench_begin(&r.bench));
+        for (int i = 0; i < DELAYS; i++) {
+            struct tm_event event = host_rig_work(&r, 0, TM_CLASS_KERNEL, 0, 1, 0);
+
+            delays[i] = (int64_t)(next_number(&seed) >> (64 - magnitude));
+            event.launch = (uint64_t)i + 1;
+            event.launch_start_ps = (int64_t)i * 1000;
+            event.record.start_ps = event.launch_start_ps + delays[i];
+            OK(bench_take(&r.bench, &event));
+        }
+        report_rig(&r);
+        qsort(delays, DELAYS, sizeof(*delays), by_value);
+        assert_int_equal(integer(&r, "host.launch_delay.count"), DELAYS);
+        assert_int_equal(integer(&r, "host.launch_delay.p50_ps"), delays[1500]);
+        assert_int_equal(integer(&r, "host.launch_delay.p95_ps"), delays[2850]);
+        assert_int_equal(integer(&r, "host.launch_delay.max_ps"), delays[DELAYS - 1]);
+        end_rig(&r);
+    }
+}
+
 /* One without length may begin where the next one does: the number tells them apart. */
 static void calls_of_one_begin_are_two(void **state)
 {
@@ -439,6 +479,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_launch_is_counted_once_and_its_delay_ends_with_its_first_work),
+        cmocka_unit_test(delays_of_one_host_have_exact_quantiles),
         cmocka_unit_test(calls_of_one_begin_are_two),
         cmocka_unit_test(nothing_is_launched_while_a_device_is_idle_and_no_work_waits),
         cmocka_unit_test(stretches_keep_to_what_counts_of_the_device),
