@@ -4,7 +4,8 @@
 
     check.py [--accept] [--growth PERCENT]
 
-Runs build/bench/units under valgrind's callgrind, which counts instructions and so gives the same on a busy machine.
+Runs build/bench/units under valgrind's callgrind, which counts instructions and so gives the same on a busy machine;
+and the verbs `report`, `convert` and `split` of the program, without what it takes to start.
 Fails where a unit takes over 5 % more than instructions.json beside this file has, and names units that lie 5 % below:
 --accept stores what was counted.  Counts hold for one compiler and one C library: with others they are shown and not
 compared.  Processors differ in what they can do: valgrind shows AVX2 at most, and without that the units of JSON are
@@ -24,7 +25,8 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "support"))
 from tracemill import BUILD  # noqa: E402
 
-UNITS, STORED = BUILD / "bench" / "units", HERE / "instructions.json"
+UNITS, PROGRAM, STORED = BUILD / "bench" / "units", BUILD / "tracemill", HERE / "instructions.json"
+VERBS = {"report": ["--format", "json"], "convert": [], "split": ["--by", "step"]}
 JSON_EVENTS, PROFILE = 30_000, ["gpu", "--steps", "40", "--per-step", "500", "--devices", "2"]
 TRIGGER = re.compile(r"^desc: Trigger: Client Request: (\S+) (\d+)$", re.MULTILINE)
 TOTAL = re.compile(r"^(?:totals|summary): (\d+)$", re.MULTILINE)
@@ -72,7 +74,23 @@ def counted(folder):
         trigger, total = TRIGGER.search(text), TOTAL.search(text)
         if trigger and total:
             found[trigger.group(1)] = int(total.group(1)) / int(trigger.group(2))
-    return found
+            if trigger.group(1) == "xspace-open":
+                events = int(trigger.group(2))
+    return found | {f"verb-{verb}": counted_verb(folder, verb, profile) / events for verb in VERBS}
+
+
+def counted_verb(folder, verb, profile):
+    """Instructions of a verb of the program, in its function."""
+    output = folder / f"{verb}.out"
+    to = output / "t.pftrace" if verb == "convert" else output
+    output.mkdir()
+    done = subprocess.run(["valgrind", "--tool=callgrind", f"--toggle-collect=run_{verb}", "-q",
+                           f"--callgrind-out-file={output}.counts", str(PROGRAM), verb, str(profile), "-o", str(to),
+                           "--jobs", "1", "--quiet", *VERBS[verb]],
+                          stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False)
+    if done.returncode != 0:
+        sys.exit(f"bench-check: {verb} ended with {done.returncode}: {done.stderr.decode('utf-8', 'replace')[-500:]}")
+    return int(TOTAL.search(Path(f"{output}.counts").read_text(encoding="utf-8")).group(1))
 
 
 def is_compared(name, avx2):
