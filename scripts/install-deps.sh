@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Installs the Debian packages that a group of verbs needs, if any is missing.
 #
-#   scripts/install-deps.sh [--check] GROUP...      groups: build static arm64 deb test slurm lint format
-#                                                                  fuzz valgrind bench
+#   scripts/install-deps.sh [--check] GROUP...      groups: build static arm64 deb packaging test slurm
+#                                                                  lint format fuzz valgrind bench
 #
 # Where everything is there it does nothing and needs no network.  --check installs nothing: it names what
 # is missing and fails.
@@ -26,7 +26,7 @@ packages_of() {
         valgrind) echo valgrind libc6-dbg ;;
         bench) echo isal zstd ;;
         *)
-            echo "install-deps: no group '$1' (build static arm64 deb test slurm lint format fuzz valgrind bench)" >&2
+            echo "install-deps: no group '$1' (build static arm64 deb packaging test slurm lint format fuzz valgrind bench)" >&2
             return 2
             ;;
     esac
@@ -114,13 +114,21 @@ fi
 echo "install-deps: installing ${#missing[@]} packages with apt-get: ${missing[*]}"
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
+# DPkg::Lock::Timeout waits for the lock of installing, and not for that of the lists.
+give_up=$((SECONDS + 600))
 apt() {
-    if ! "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q -o Acquire::Retries=3 -o DPkg::Lock::Timeout=600 "$@" \
-        </dev/null >"$log" 2>&1; then
-        tail -n 30 "$log" >&2
-        echo "install-deps: 'apt-get $1' failed" >&2
-        exit 1
-    fi
+    local waiting=no
+    until "${as_root[@]}" env LC_ALL=C DEBIAN_FRONTEND=noninteractive apt-get -q -o Acquire::Retries=3 -o DPkg::Lock::Timeout=600 "$@" \
+        </dev/null >"$log" 2>&1; do
+        if ! grep -q 'Could not get lock' "$log" || [ $SECONDS -ge $give_up ]; then
+            tail -n 30 "$log" >&2
+            echo "install-deps: 'apt-get $1' failed" >&2
+            exit 1
+        fi
+        [ $waiting = yes ] || echo "install-deps: waiting for another package manager" >&2
+        waiting=yes
+        sleep 3
+    done
 }
 apt update
 apt install -y --no-install-recommends "${missing[@]}"
