@@ -524,6 +524,17 @@ const struct tm_option tm_option_table[TM_OPTION_COUNT] = {
         "slurm", TM_KIND_FLAG, TM_FOR_BATCH_SUBMIT, FIELD(slurm),
         .flags = TM_OPTION_NO_ENVIRONMENT,
         .help = "submit to Slurm: an array job and a dependent merge job" },
+    [TM_OPTION_KUBERNETES] = {
+        "kubernetes", TM_KIND_FLAG, TM_FOR_BATCH_SUBMIT, FIELD(kubernetes),
+        .flags = TM_OPTION_NO_ENVIRONMENT,
+        .help = "print an Indexed Job and a merge Job for 'kubectl apply -f -'" },
+    [TM_OPTION_IMAGE] = {
+        "image", TM_KIND_TEXT, TM_FOR_BATCH_SUBMIT, FIELD(image), .argument = "IMAGE",
+        .help = "container image of the Kubernetes Jobs, with tracemill and sh in it" },
+    [TM_OPTION_MOUNT] = {
+        "mount", TM_KIND_TEXT, TM_FOR_BATCH_SUBMIT, FIELD(mounts), .argument = "CLAIM:PATH[:ro]",
+        .flags = TM_OPTION_MANY,
+        .help = "volume claim of the Kubernetes Jobs and its path, which is the same here; can be repeated" },
     [TM_OPTION_TASKS] = {
         "tasks", TM_KIND_NUMBER, TM_FOR_BATCH_SUBMIT, FIELD(tasks), .argument = "N|auto",
         .words = "auto", .fallback = "auto", .least = 1, .most = TM_NUMBER_MOST, .flags = TM_OPTION_AUTO,

@@ -246,7 +246,9 @@ struct tm_options {
     uint32_t series_by;      /* --series-by: bits of enum tm_series_key */
     uint64_t confirm;        /* --confirm: runs that a regression needs */
     const char *openmetrics; /* --openmetrics: a file to write */
-    bool slurm;              /* --slurm */
+    bool slurm, kubernetes;  /* --slurm, --kubernetes */
+    const char *image;       /* --image: of containers */
+    struct tm_texts mounts;  /* --mount: CLAIM:PATH[:ro] */
     uint64_t tasks;          /* --tasks: of an array job; 0 = by size */
     struct tm_texts sbatch;  /* --sbatch: options of sbatch, unchanged */
     bool dry_run;            /* --dry-run: say it, do nothing */
@@ -361,6 +363,9 @@ enum tm_option_index {
     TM_OPTION_LABEL,
     TM_OPTION_OPENMETRICS,
     TM_OPTION_SLURM,
+    TM_OPTION_KUBERNETES,
+    TM_OPTION_IMAGE,
+    TM_OPTION_MOUNT,
     TM_OPTION_TASKS,
     TM_OPTION_SBATCH,
     TM_OPTION_DRY_RUN,

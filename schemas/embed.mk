@@ -12,11 +12,16 @@ GENERATED += $(BUILD)/gen/skill_md.c
 $(BUILD)/gen/skill_md.c: docs/skill.md schemas/embed.mk
 	@$(call embed_text,skill_md)
 
-# The scripts of `batch submit`.
+# The scripts and Jobs of `batch submit`.
 GENERATED += $(patsubst schemas/slurm/%.sh.in,$(BUILD)/gen/slurm_%.c,$(wildcard schemas/slurm/*.sh.in))
 
 $(BUILD)/gen/slurm_%.c: schemas/slurm/%.sh.in schemas/embed.mk
 	@$(call embed_text,slurm_$*)
+
+GENERATED += $(BUILD)/gen/kubernetes_jobs.c
+
+$(BUILD)/gen/kubernetes_jobs.c: schemas/kubernetes/jobs.yaml.in schemas/embed.mk
+	@$(call embed_text,kubernetes_jobs)
 
 # The findings are parsed here, not at each run.
 GENERATED += $(BUILD)/gen/findings_table.c

@@ -498,7 +498,8 @@ static bool is_handed_out(const char *out, const char *path)
 {
     const size_t length = strlen(out);
 
-    return path && strncmp(path, out, length) == 0 && strncmp(path + length, "/slurm/", 7) == 0;
+    return path && strncmp(path, out, length) == 0 &&
+           (strncmp(path + length, "/slurm/", 7) == 0 || strncmp(path + length, "/kubernetes/", 12) == 0);
 }
 
 /* --- which items --- */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Submits a batch to Slurm: an array job that processes what is missing, and a dependent job that merges.  Slurm
- * schedules, isolates, and restarts tasks of a failed node; the next submission does the rest. */
+/* Submits a batch to Slurm or Kubernetes: an array job that processes what is missing, and a dependent job that merges.
+ * The scheduler isolates and restarts tasks; the next submission does the rest. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -19,44 +19,13 @@
 #include "pipeline/engine/outputs.h"
 #include "pipeline/files.h"
 #include "pipeline/nightly/batch.h"
+#include "pipeline/nightly/batch_submit.h"
 #include "pipeline/nightly/result.h"
 #include "pipeline/options.h"
 #include "pipeline/platform.h"
 #include "pipeline/process.h"
 #include "pipeline/strings.h"
 #include "reports/format/format.h"
-
-/* A submission to Slurm.  All its files are in one folder, so pending or restarted tasks of an earlier submission find
- * theirs unchanged:
- *     OUT/slurm/0001/todo.jsonl   a manifest of the incomplete runs: shares are shares of it
- *     OUT/slurm/0001/run.sh       a task of the array job
- *     OUT/slurm/0001/merge.sh     the dependent job
- *     OUT/slurm/0001/submit.sh    submits both to sbatch, and records their ids
- *     OUT/slurm/0001/jobs         the ids: lines "array 17", "merge 18"
- *     OUT/slurm/0001/run-0.log, ..., merge.log    their output
- * The last thirty are kept. */
-#define TM_TODO_FILE "todo.jsonl"
-#define TM_SUBMIT_SCRIPT "submit.sh"
-
-enum { TM_JOB_BYTES = 24 };
-
-/* Numbers of jobs, as Slurm gives them; "" = there is none. */
-struct tm_slurm_jobs {
-    char array[TM_JOB_BYTES], merge[TM_JOB_BYTES];
-};
-
-struct tm_submission {
-    const struct tm_options *options;
-    char here[TM_OUT_PATH_BYTES]; /* the working folder, with a slash at its end: what relative paths are relative to */
-    char program[TM_OUT_PATH_BYTES]; /* this one: an absolute path, as are the next two */
-    char out[TM_OUT_PATH_BYTES];
-    char folder[TM_OUT_PATH_BYTES]; /* OUT/slurm/0001 */
-    uint64_t items, runs, bytes;    /* that have to be worked */
-    uint64_t tasks;                 /* of the array job; 0 = there is nothing to do but to merge */
-    uint64_t jobs;                  /* processes in a task */
-    uint64_t memory_mib;            /* of a task, and of the merge */
-    struct tm_slurm_jobs after;     /* of an earlier submission into this OUT, which may still run */
-};
 
 /* The folder of a submission, the previous submission, and the removal of old ones.  Numbers increase: mkdir() reserves
  * one, also on NFS. */
@@ -87,9 +56,10 @@ static void slurm_jobs_read(struct tm_slurm_jobs *jobs, const char *text)
 }
 
 /* The path of what belongs to the submission of that number.  out: false: it is too long */
-static bool path_of(char to[TM_OUT_PATH_BYTES], const char *out, unsigned number, const char *name)
+static bool path_of(char to[TM_OUT_PATH_BYTES], const struct tm_submission *submission, unsigned number,
+                    const char *name)
 {
-    const int length = snprintf(to, TM_OUT_PATH_BYTES, "%s/slurm/%04u%s", out, number, name);
+    const int length = snprintf(to, TM_OUT_PATH_BYTES, "%s/%s/%04u%s", submission->out, submission->kind, number, name);
 
     return length >= 0 && length < TM_OUT_PATH_BYTES;
 }
@@ -100,7 +70,7 @@ static void find_before(struct tm_submission *submission, unsigned number)
     char path[TM_OUT_PATH_BYTES], text[JOBS_TEXT_BYTES];
 
     while (--number > 0 && !submission->after.merge[0] && !submission->after.array[0]) {
-        const int fd = path_of(path, submission->out, number, "/jobs") ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+        const int fd = path_of(path, submission, number, "/jobs") ? open(path, O_RDONLY | O_CLOEXEC) : -1;
         size_t length = 0;
 
         if (fd >= 0) {
@@ -115,7 +85,8 @@ static void find_before(struct tm_submission *submission, unsigned number)
 /* Files that a submission has. */
 static bool is_ours(const char *name)
 {
-    static const char *const names[] = { TM_TODO_FILE, TM_SUBMIT_SCRIPT, "run.sh", "merge.sh", "jobs", "merge.log" };
+    static const char *const names[] = { TM_TODO_FILE, TM_SUBMIT_SCRIPT, "run.sh",    "merge.sh",
+                                         "jobs",       "merge.log",      TM_JOBS_FILE };
 
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
         if (strcmp(name, names[i]) == 0)
@@ -143,11 +114,11 @@ static bool remove_one(const char *folder)
 }
 
 /* Remove those that are too old.  Best effort: the rest is harmless. */
-static void remove_old(const char *out, unsigned number)
+static void remove_old(const struct tm_submission *submission, unsigned number)
 {
     char path[TM_OUT_PATH_BYTES];
 
-    while (number > KEPT && path_of(path, out, number - KEPT, "") && remove_one(path))
+    while (number > KEPT && path_of(path, submission, number - KEPT, "") && remove_one(path))
         number--;
 }
 
@@ -183,7 +154,7 @@ static tm_status submission_place(struct tm_run *run, struct tm_submission *subm
     unsigned number = 0;
     int problem = ENAMETOOLONG;
 
-    if (path_of(folder, submission->out, 1, "")) {
+    if (path_of(folder, submission, 1, "")) {
         *strrchr(folder, '/') = '\0';
         const tm_status st = tm_make_folder(run, folder);
 
@@ -192,239 +163,14 @@ static tm_status submission_place(struct tm_run *run, struct tm_submission *subm
         number = last_number(folder);
     }
     do {
-        problem = !path_of(folder, submission->out, ++number, "") ? ENAMETOOLONG : mkdir(folder, 0777) != 0 ? errno : 0;
+        problem = !path_of(folder, submission, ++number, "") ? ENAMETOOLONG : mkdir(folder, 0777) != 0 ? errno : 0;
     } while (problem == EEXIST && number < NUMBERS_MOST);
     if (problem)
         return tm_fail_system(&run->error, TM_ERR_OUTPUT, -1, problem, "cannot create the folder '%s'", folder);
     find_before(submission, number);
-    remove_old(submission->out, number);
+    remove_old(submission, number);
+    submission->number = number;
     return TM_OK;
-}
-
-/* The scripts of a submission.  Every external word passes through tm_shell_word.  What sbatch reads of a
- * script (#SBATCH) are plain words and numbers; paths and --sbatch are on its command line, which also counts more.
- * source: sbatch(1) of Slurm 22.05 */
-
-static void put(void *to, const char *text, size_t length)
-{
-    (void)fwrite(text, 1, length, to); /* tm_atomic_commit sees a failure */
-}
-
-static bool names_a_file(const struct tm_option *option, const char *text)
-{
-    static const char *const arguments[] = { "FILE", "DIR", "PATH" };
-    bool is_path = false;
-
-    for (size_t i = 0; option->argument && i < sizeof(arguments) / sizeof(arguments[0]); i++)
-        is_path |= strcmp(option->argument, arguments[i]) == 0;
-    return is_path && !(option == &tm_option_table[TM_OPTION_BASELINE] && tm_baseline_is_word(text));
-}
-
-/* "--gate=/there/gates.json": paths relative to the current working folder must remain valid later. */
-static void put_option(FILE *to, const struct tm_option *option, const char *text, const char *here)
-{
-    (void)fprintf(to, " \\\n    --%s=", option->name);
-    if (names_a_file(option, text) && text[0] != '/')
-        tm_shell_word(put, to, here);
-    tm_shell_word(put, to, text);
-}
-
-/* --- options --- */
-
-/* Which options a verb gets: all that were set, in whatever way, and that it takes. */
-static bool is_passed_on(size_t index, enum tm_verb_bit verb)
-{
-    switch (index) {
-    case TM_OPTION_OUTPUT: /* are in the scripts already */
-    case TM_OPTION_MANIFEST:
-    case TM_OPTION_SHARD:
-    case TM_OPTION_CONFIG: /* what it sets is written out */
-    case TM_OPTION_JSON:   /* of this process, not of the tasks */
-    case TM_OPTION_COLOR:
-    case TM_OPTION_DRY_RUN:
-    case TM_OPTION_HELP:
-    case TM_OPTION_VERSION:
-        return false;
-    default:
-        return (tm_option_table[index].verbs & (uint32_t)verb) != 0;
-    }
-}
-
-static void put_options(FILE *to, const struct tm_submission *submission, enum tm_verb_bit verb)
-{
-    const struct tm_setting_set *const set = submission->options->settings;
-
-    for (size_t i = 0; i < TM_OPTION_COUNT; i++) {
-        const struct tm_option *const option = &tm_option_table[i];
-        const bool is_list = tm_option_is_list(option);
-        const size_t count = is_list ? set->lists[i].count : 1;
-
-        if (set->of[i].origin == TM_ORIGIN_DEFAULT || !set->of[i].text || !is_passed_on(i, verb))
-            continue;
-        for (size_t n = 0; n < count; n++)
-            put_option(to, option, is_list ? set->lists[i].text[n] : set->of[i].text, submission->here);
-    }
-}
-
-/* --- the scripts --- */
-
-/* Whether --sbatch already requests memory, by node, CPU or GPU; sbatch accepts only one of them. */
-static bool asks_for_memory(const struct tm_texts *options)
-{
-    for (size_t i = 0; i < options->count; i++)
-        if (strncmp(options->text[i], "--mem", 5) == 0)
-            return true;
-    return false;
-}
-
-/* Slurm replaces %a by the number of the task; a % of the path is written twice. */
-static void put_log(FILE *to, const char *folder)
-{
-    for (; *folder; folder += strcspn(folder, "%")) {
-        char part[TM_OUT_PATH_BYTES];
-        size_t length;
-
-        for (; *folder == '%'; folder++)
-            (void)fputs("%%", to);
-        length = strcspn(folder, "%");
-        memcpy(part, folder, length);
-        part[length] = '\0';
-        if (length)
-            tm_shell_word(put, to, part);
-    }
-}
-
-/* What follows the name of an option of sbatch: "=night" in "--partition=night", "night" in "-pnight"; NULL = it is
- * another.
- * in: letter  0 = it has none */
-static const char *rest_of(const char *text, const char *name, char letter)
-{
-    const size_t length = strlen(name);
-
-    if (letter && text[0] == '-' && text[1] == letter)
-        return text + 2;
-    return strncmp(text, name, length) == 0 && (!text[length] || text[length] == '=') ? text + length : NULL;
-}
-
-/* The first job waits for those of an earlier submission, and for what --sbatch says. */
-static void put_after(FILE *to, const struct tm_submission *submission)
-{
-    const struct tm_slurm_jobs *const jobs = &submission->after;
-    const struct tm_texts *const options = &submission->options->sbatch;
-    const char *separator = " \\\n    --dependency=";
-
-    if (jobs->array[0] || jobs->merge[0]) {
-        (void)fprintf(to, "%safterany%s%s%s%s", separator, jobs->array[0] ? ":" : "", jobs->array,
-                      jobs->merge[0] ? ":" : "", jobs->merge);
-        separator = ",";
-    }
-    for (size_t i = 0; i < options->count; i++) {
-        const char *const rest = rest_of(options->text[i], "--dependency", 'd');
-
-        if (!rest)
-            continue;
-        (void)fputs(separator, to);
-        tm_shell_word(put, to, rest + (*rest == '='));
-        separator = ",";
-    }
-}
-
-/* --sbatch, for the first job that is submitted or for the one after it, which is not an array and waits for the
- * first. */
-static void put_sbatch(FILE *to, const struct tm_submission *submission, bool is_first)
-{
-    const struct tm_texts *const options = &submission->options->sbatch;
-
-    for (size_t i = 0; i < options->count; i++) {
-        const char *const text = options->text[i];
-
-        if (rest_of(text, "--dependency", 'd') || (!is_first && rest_of(text, "--array", 'a')))
-            continue;
-        (void)fputs(" \\\n    ", to);
-        tm_shell_word(put, to, text);
-    }
-    if (is_first)
-        put_after(to, submission);
-}
-
-/* schemas/slurm, embedded by schemas/embed.mk: "{{name}}" is replaced, and the text from "{{?name}}" to the end of the
- * line is included only if that holds.  The signal before the time limit is sent to the first process of the job,
- * which is tracemill because of exec: it leaves nothing incomplete. */
-extern const char tm_slurm_run[], tm_slurm_merge[], tm_slurm_submit[];
-
-/* in: name  the first of length bytes
- *     verb  that the script runs */
-static void put_named(FILE *to, const char *name, size_t length, const struct tm_submission *s, enum tm_verb_bit verb)
-{
-    const struct {
-        const char *name, *word;
-        uint64_t number; /* if there is none */
-    } values[] = {
-        { "folder", s->folder, 0 },        { "out", s->out, 0 },           { "program", s->program, 0 },
-        { "jobs", NULL, s->jobs },         { "last", NULL, s->tasks - 1 }, { "tasks", NULL, s->tasks },
-        { "memory", NULL, s->memory_mib },
-    };
-
-    for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
-        if (strncmp(name, values[i].name, length) != 0 || values[i].name[length])
-            continue;
-        if (values[i].word)
-            tm_shell_word(put, to, values[i].word);
-        else
-            (void)fprintf(to, "%" PRIu64, values[i].number);
-        return;
-    }
-    if (strncmp(name, "log", length) == 0)
-        put_log(to, s->folder);
-    else if (strncmp(name, "options", length) == 0)
-        put_options(to, s, verb);
-    else
-        put_sbatch(to, s, strncmp(name, "array_sbatch", length) == 0 || s->tasks == 0);
-}
-
-static void put_script(FILE *to, const char *at, const struct tm_submission *submission, enum tm_verb_bit verb)
-{
-    while (*at) {
-        const size_t length = strncmp(at, "{{", 2) == 0 ? 0 : 1 + strcspn(at + 1, "{");
-        const char *const name = at + 2, *const end = length ? at + length : strstr(at, "}}");
-
-        if (length) {
-            (void)fwrite(at, 1, length, to);
-            at = end;
-        } else if (*name != '?') {
-            put_named(to, name, (size_t)(end - name), submission, verb);
-            at = end + 2;
-        } else {
-            const bool is_there =
-                name[1] == 't' ? submission->tasks != 0 : !asks_for_memory(&submission->options->sbatch);
-
-            at = is_there ? end + 2 : strchr(end, '\n') + 1;
-        }
-    }
-}
-
-static tm_status write_one(struct tm_run *run, const struct tm_submission *submission, const char *name,
-                           const char *script, enum tm_verb_bit verb)
-{
-    struct tm_atomic_file file;
-    const tm_status st = tm_atomic_open(&file, run, submission->folder, name);
-
-    if (st)
-        return st;
-    put_script(file.stream, script, submission, verb);
-    return tm_atomic_commit(&file);
-}
-
-/* Write the three scripts.  They hold all that is set, as options: neither the environment nor the configuration file
- * nor the working folder of the one who submits is needed later.
- * errors: TM_ERR_OUTPUT */
-static tm_status submission_write(struct tm_run *run, const struct tm_submission *submission)
-{
-    tm_status st = submission->tasks ? write_one(run, submission, "run.sh", tm_slurm_run, TM_FOR_BATCH_RUN) : TM_OK;
-
-    if (!st)
-        st = write_one(run, submission, "merge.sh", tm_slurm_merge, TM_FOR_BATCH_MERGE);
-    return st ? st : write_one(run, submission, TM_SUBMIT_SCRIPT, tm_slurm_submit, TM_FOR_BATCH_SUBMIT);
 }
 
 /* Runs submit.sh, and keeps what it prints: numbers of jobs on one pipe, what sbatch has to say on another. */
@@ -739,7 +485,7 @@ TM_NOT_INLINE tm_status prepare(struct tm_run *run, struct tm_submission *submis
         st = tm_manifest_save(&todo, submission->folder, TM_TODO_FILE, &bytes);
     if (!st) {
         choose_size(submission, items, count, bytes);
-        st = submission_write(run, submission);
+        st = tm_submission_write(run, submission);
     }
     tm_give(&run->budget, TM_ACCOUNT_MODEL, todo.runs, all->count * sizeof(*todo.runs));
     tm_batch_items_free(run, items, count);
@@ -750,9 +496,13 @@ TM_NOT_INLINE tm_status prepare(struct tm_run *run, struct tm_submission *submis
 
 static tm_status check(struct tm_run *run, const struct tm_options *options)
 {
-    if (!options->slurm) {
-        (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot submit a batch: no scheduler is given");
-        tm_hint(&run->error, "add --slurm; docs/cluster.md describes other schedulers");
+    if (options->slurm == options->kubernetes) {
+        (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot submit a batch: %s",
+                      options->slurm ? "both --slurm and --kubernetes are given" : "no scheduler is given");
+        tm_hint(&run->error, "add --slurm or --kubernetes; docs/cluster.md describes other schedulers");
+    } else if (options->kubernetes && !options->image) {
+        (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot submit a batch: no image is given");
+        tm_hint(&run->error, "add '--image registry.example/tracemill:latest'");
     } else if ((options->input_count > 0) == (options->manifest != NULL)) {
         (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot submit a batch: %s",
                       options->manifest ? "both a ROOT and a manifest are given"
@@ -761,7 +511,7 @@ static tm_status check(struct tm_run *run, const struct tm_options *options)
     } else if (!options->output) {
         (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot submit a batch: no output folder is given");
         tm_hint(&run->error, "add '-o OUT', a folder that is visible on all nodes");
-    } else if (strchr(options->output, '\\')) {
+    } else if (options->slurm && strchr(options->output, '\\')) {
         (void)tm_fail(&run->error, TM_ERR_USAGE, -1,
                       "cannot submit '%s': Slurm cannot write logs to a path with a backslash", options->output);
     }
@@ -800,18 +550,18 @@ static tm_status print_json(struct tm_run *run, const struct tm_submission *subm
     return st;
 }
 
-static void print_words(const struct tm_submission *submission, const struct tm_slurm_jobs *jobs)
+static void print_words(FILE *to, const struct tm_submission *submission, const struct tm_slurm_jobs *jobs)
 {
-    (void)printf("%" PRIu64 " trace%s of %" PRIu64 " run%s to process, %" PRIu64 " task%s\n", submission->items,
-                 tm_format_plural(submission->items), submission->runs, tm_format_plural(submission->runs),
-                 submission->tasks, tm_format_plural(submission->tasks));
+    (void)fprintf(to, "%" PRIu64 " trace%s of %" PRIu64 " run%s to process, %" PRIu64 " task%s\n", submission->items,
+                  tm_format_plural(submission->items), submission->runs, tm_format_plural(submission->runs),
+                  submission->tasks, tm_format_plural(submission->tasks));
     if (jobs->array[0])
-        (void)printf("array job %s\n", jobs->array);
+        (void)fprintf(to, "array job %s\n", jobs->array);
     if (jobs->merge[0])
-        (void)printf("merge job %s\n", jobs->merge);
-    (void)fputs("scripts and logs: ", stdout);
-    tm_print_clean(stdout, submission->folder);
-    (void)fputc('\n', stdout);
+        (void)fprintf(to, "merge job %s\n", jobs->merge);
+    (void)fputs(submission->options->slurm ? "scripts and logs: " : "in ", to);
+    tm_print_clean(to, submission->folder);
+    (void)fputc('\n', to);
 }
 
 TM_NOT_INLINE tm_status submit(struct tm_run *run, struct tm_submission *submission, const struct tm_manifest *all)
@@ -821,20 +571,29 @@ TM_NOT_INLINE tm_status submit(struct tm_run *run, struct tm_submission *submiss
 
     if (st)
         return st;
-    if (!submission->options->dry_run)
+    if (submission->options->slurm && !submission->options->dry_run)
         st = submission_send(run, submission, &jobs);
     if (st && !jobs.merge[0])
         return st;
     if (submission->options->json)
         printed = print_json(run, submission, &jobs);
     else if (!run->quiet)
-        print_words(submission, &jobs);
+        print_words(submission->options->slurm ? stdout : stderr, submission, &jobs);
     return printed ? printed : st;
+}
+
+static tm_status check_mounts(struct tm_run *run, const struct tm_submission *submission, const struct tm_manifest *all)
+{
+    tm_status st = tm_submission_check_mounts(run, submission, submission->out);
+
+    for (size_t i = 0; i < all->root_count && !st; i++)
+        st = tm_submission_check_mounts(run, submission, all->roots[i]);
+    return st;
 }
 
 static tm_status run_batch_submit(struct tm_run *run, const struct tm_options *options)
 {
-    struct tm_submission submission = { .options = options };
+    struct tm_submission submission = { .options = options, .kind = options->kubernetes ? "kubernetes" : "slurm" };
     struct tm_manifest all = { .run = NULL };
     char known[TM_OUT_PATH_BYTES];
     tm_status st = check(run, options);
@@ -852,6 +611,8 @@ static tm_status run_batch_submit(struct tm_run *run, const struct tm_options *o
     if (!st)
         st = options->manifest ? tm_manifest_read(&all, run, options->manifest)
                                : tm_batch_find(run, options, known, &all);
+    if (!st && options->kubernetes)
+        st = check_mounts(run, &submission, &all);
     if (!st)
         st = tm_make_folder(run, submission.out);
     if (!st)
@@ -864,14 +625,15 @@ static tm_status run_batch_submit(struct tm_run *run, const struct tm_options *o
 const struct tm_verb tm_batch_submit_verb = {
     .name = "batch submit",
     .summary = "submit a batch to a cluster: an array job and a merge job",
-    .usage = "--slurm (ROOT... | --manifest FILE) -o OUT [OPTION...]",
+    .usage = "--slurm|--kubernetes (ROOT... | --manifest FILE) -o OUT [OPTION...]",
     .description =
         "Writes the scripts of an array job that processes what is missing in OUT and of a dependent job that "
-        "merges, and submits both with sbatch. Submitting again processes what the first attempt did not finish. OUT "
-        "must be visible on all nodes.",
+        "merges, and submits both with sbatch, or prints an Indexed Job and a merge Job for kubectl. Submitting again "
+        "processes what the first attempt did not finish. OUT must be visible on all nodes.",
     .examples =
         "tracemill batch submit --slurm /data/profiles -o /data/perf --tasks 32    32 tasks\n"
-        "tracemill batch submit --slurm logs -o perf --sbatch=--partition=night --dry-run    only the scripts\n",
+        "tracemill batch submit --slurm logs -o perf --sbatch=--partition=night --dry-run    only the scripts\n"
+        "tracemill batch submit --kubernetes /data/profiles -o /data/perf --image registry.example/tracemill:latest --mount profiles:/data/profiles:ro --mount perf:/data/perf | kubectl apply -f -    on Kubernetes\n",
     .bit = TM_FOR_BATCH_SUBMIT,
     .flags = TM_VERB_SPILLS,
     .most = SIZE_MAX,

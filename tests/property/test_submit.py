@@ -1,15 +1,20 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """`batch submit --slurm` without Slurm: an sbatch that notes what it is given, and the scripts run by hand, with paths and
-options that a shell would take apart.  What Slurm itself makes of them: tests/slurm."""
+options that a shell would take apart.  What Slurm itself makes of them: tests/slurm.  `--kubernetes` without Kubernetes:
+its schema, and the commands of its containers."""
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
+
+import kubernetes_validate
+import yaml
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "slurm"))
@@ -274,9 +279,72 @@ def sizes(tap, folder):
     tap.ok(fake.calls()[0][2:-1] == ["--exclusive"], "the environment's --sbatch replaces the file's", fake.calls())
 
 
+def run_container(container, environment, folder):
+    """The words of a container as Kubernetes would start it, `tracemill` being ours."""
+    words = [re.sub(r"\$\((\w+)\)", lambda m: f"expanded {m[1]}", w.replace("$$(", "\0")).replace("\0", "$(")
+             for w in container["command"] + container["args"]]
+    (folder / "bin").mkdir(exist_ok=True)
+    link = folder / "bin" / "tracemill"
+    if not link.exists():
+        link.symlink_to(BINARY)
+    given = {e["name"]: e["value"] for e in container["env"]} | {"TMPDIR": str(folder), "SOURCE_DATE_EPOCH": "4000000000",
+                                                               "PATH": f"{folder}/bin:{os.environ['PATH']}", **environment}
+    return subprocess.Popen(words, cwd="/", env=given, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+
+
+def kubernetes(tap, folder):
+    """The Jobs keep to the schema of Kubernetes, and their containers do what one batch does."""
+    root, out = folder / "root", folder / "The perf_out"
+    night.make(root, steps=4)
+    note = f"it's $(HOME): {STRANGE}"
+    (folder / "gates.json").write_text('{"schema":"tracemill.gates","schema_version":1,"gates":[{"figure":"step_time","max":"10s"}]}')
+    submit = ("batch", "submit", "--kubernetes", "--image", "registry.example/tracemill:1", "--mount", f"perf-claim:{folder}")
+    options = ("--note", note, "--memory", "200M", "--gate", folder / "gates.json")
+    result = run(*submit, root, "-o", out, "--tasks", "3", *options, cwd=folder)
+    jobs = list(yaml.safe_load_all(result.out)) if result.status == 0 else []
+    tap.ok(len(jobs) == 2 and (out / "kubernetes/0001/jobs.yaml").read_text() == result.out, "two Jobs are printed and kept", result)
+    for job in jobs:
+        try:
+            kubernetes_validate.validate(job, "1.31", strict=True)
+            wrong = None
+        except kubernetes_validate.ValidationError as problem:
+            wrong = problem
+        tap.ok(not wrong, f"{job['kind']} {job['metadata']['name']} keeps to the schema", wrong)
+        pod = job["spec"]["template"]["spec"]
+        for container in pod["containers"] + pod.get("initContainers", []):
+            tap.ok({m["name"] for m in container["volumeMounts"]} == {v["name"] for v in pod["volumes"]}
+                   and container["resources"]["limits"]["memory"].endswith("Mi"), "its volumes are mounted", container)
+    run_job, merge_job = jobs
+    tap.ok(run_job["spec"]["completionMode"] == "Indexed" and run_job["spec"]["completions"] == 3 and
+           [j["metadata"]["name"] for j in jobs] == ["tracemill-the-perf-out-0001-run", "tracemill-the-perf-out-0001-merge"],
+           "an Indexed Job and a merge Job", jobs)
+    pods = [run_container(run_job["spec"]["template"]["spec"]["containers"][0], {"JOB_COMPLETION_INDEX": str(i)}, folder) for i in range(3)]
+    merge = merge_job["spec"]["template"]["spec"]
+    pods.append(run_container(merge["initContainers"][0], {}, folder))
+    ends = [(pod.communicate(timeout=200)[0].decode("utf-8", "replace"), pod.returncode) for pod in pods]
+    tap.ok([status for _, status in ends] == [0] * 4, "all pods at once", ends)
+    last = run_container(merge["containers"][0], {}, folder)
+    said = last.communicate(timeout=200)[0]
+    alone = run("batch", root, "-o", folder / "alone", "--jobs", "2", "--quiet", *options, cwd=folder)
+    got, wanted = (night.content(folder / name) for name in (out.name, "alone"))
+    got = {k: v for k, v in got.items() if not k.startswith("kubernetes")}
+    tap.ok(last.returncode == alone.status == 0 and got == wanted, "the pods leave the same bytes as one batch", said, alone,
+           night.difference(got, wanted))
+    result = run(*submit, root, "-o", out, "--json", *options, cwd=folder)
+    again = (out / "kubernetes/0002/jobs.yaml").read_text()
+    tap.ok(json.loads(result.out)["tasks"] == 0 and [j["metadata"]["name"] for j in yaml.safe_load_all(again)] == ["tracemill-the-perf-out-0002-merge"]
+           and "initContainers" not in again, "if nothing is missing, there is only the merge", result)
+    for arguments, words in ((("--kubernetes", "--mount", "a:/"), "no image"), (("--kubernetes", "--image", "x"), "not in a volume"),
+                             (("--kubernetes", "--image", "x", "--mount", f"perf:{out}"), "not in a volume"),
+                             (("--kubernetes", "--image", "x", "--mount", "perf"), "for --mount"),
+                             (("--kubernetes", "--slurm"), "both --slurm and --kubernetes")):
+        result = run("batch", "submit", *arguments, root, "-o", folder / "new" if "perf" not in arguments[-1] else out)
+        tap.ok(result.status == 2 and words in result.err, f"{' '.join(arguments[:2])}: {words}", result)
+
+
 def main():
     tap = Tap()
-    for part in (strange_paths, baselines, again, old_ones, refusals, ended, own_options, sizes):
+    for part in (strange_paths, baselines, again, old_ones, refusals, ended, own_options, sizes, kubernetes):
         with Scratch() as folder:
             part(tap, folder)
     tap.done()

@@ -83,31 +83,6 @@ def parallel(tap, site):
     site.same(tap, "perf", name)
 
 
-def kubernetes(tap, site):
-    job = yaml.safe_load(blocks("yaml")[0])
-    spec, pod = job["spec"], job["spec"]["template"]["spec"]
-    container = pod["containers"][0]
-    tap.ok((job["apiVersion"], job["kind"], spec["completionMode"], pod["restartPolicy"]) ==
-           ("batch/v1", "Job", "Indexed", "Never"), "the Indexed Job is one", job)
-    mounts = {mount["name"] for mount in container["volumeMounts"]}
-    tap.ok(mounts == {volume["name"] for volume in pod["volumes"]}, "its volumes are those that are mounted", mounts)
-    command = container["command"]
-    tap.ok(command[:2] == ["sh", "-c"] and f"--shard auto/{spec['completions']} " in command[2], "as many pods as shares", command)
-    folder = site.folder / "cluster"
-    (folder / "perf").mkdir(parents=True)
-    (folder / "spill").mkdir()
-    (folder / "profiles").symlink_to(site.folder / "profiles")
-    for path in ("/perf", "/spill"):
-        command = [re.sub(rf"(?<= ){path}", str(folder) + path, word) for word in command]
-    run("batch", "scan", site.folder / "profiles", "-o", folder / "perf" / "nightly.jsonl")
-    ends = [site.shell(command, JOB_COMPLETION_INDEX=str(index)) for index in (3, 1, 0, 2)]
-    tap.ok([status for status, _ in ends] == [0] * 4, "its command with JOB_COMPLETION_INDEX", ends)
-    shares = len(json.loads((folder / "perf" / "nightly.jsonl").read_text().splitlines()[0]))
-    merged = run("batch", "merge", folder / "perf" / "out", "-q")
-    tap.ok(merged.status == 0 and shares > 0, "the merge after it", merged)
-    site.same(tap, "cluster/perf/out", "an Indexed Job leaves the same bytes")
-
-
 def gates(site):
     (site.folder / "data").mkdir(exist_ok=True)
     text = {"schema": "tracemill.gates", "schema_version": 1, "gates": [{"figure": "step_time", "max": "10s"}]}
@@ -137,7 +112,7 @@ def every_night(tap, site):
 
 def in_ci(tap, site):
     gates(site)
-    steps = yaml.safe_load(blocks("yaml")[1])
+    steps = yaml.safe_load(blocks("yaml")[0])
     command = next(step["run"] for step in steps if "tracemill" in step.get("run", ""))
     summary = next(step["run"] for step in steps if "SUMMARY" in step.get("run", ""))
     shutil.rmtree(site.folder / "perf", ignore_errors=True)
@@ -154,7 +129,7 @@ def main():
     with Scratch() as folder:
         site = Site(folder)
         tap.ok(site.alone.status == 0, "one batch, undisturbed", site.alone)
-        for part in (parallel, kubernetes, every_night, in_ci):
+        for part in (parallel, every_night, in_ci):
             part(tap, site)
     tap.done()
 
