@@ -64,6 +64,14 @@ def check_report(tap, folder):
     got = made.table("kernels", where="count > 1", sort="-max_ps", top=3, fields=["name", "max_ps"])
     tap.ok(list(got) == want["rows"] and got.left_out == want["left_out"] and len(got) == 3, "table: rows, and what was left out", got)
     tap.ok("kernels" in made.tables(), "tables: names them")
+    rows = made.table("kernels", top=60)
+    shown = rows._repr_html_()
+    rows[0] = dict(rows[0], name="<script>")
+    tap.ok(len(rows) > 50 and shown.count("<tr>") == 51 and f"<p>{len(rows) - 50} more rows</p>" in shown and "<th title=" in shown and ">grid</th>" not in shown
+           and f"<td>{rows[1]['total_ps']}</td>" in shown and "<script>" not in rows._repr_html_() and "&lt;script&gt;" in rows._repr_html_(),
+           "in a notebook: a table has its first rows, and no column without values", shown[:300])
+    empty = made.table("kernels", where="count > 1000000000")
+    tap.ok(not empty and empty._repr_html_().startswith("<p>"), "in a notebook: no rows are said to be none", empty._repr_html_())
     sql = "select name, count(*) as n from events group by name order by n desc, name limit 3"
     tap.ok(made.query(sql) == printed("query", DEMO, sql)["rows"] and len(made.query(sql)) == 3, "query: the rows of a SELECT over the events")
     run("report", DEMO, "-o", folder / "whole", "--format", "html,text,markdown", "-q")
@@ -303,7 +311,7 @@ def check_notebook(tap, folder):
     done = call(PYTHON, "-c", textwrap.dedent(f"""
         import json, nbformat
         from nbclient import NotebookClient
-        cells = [{TRAINING.format(logdir=str(folder / "nb"))!r}, "run", "tracemill.report({str(folder / 'nosuch')!r})"]
+        cells = [{TRAINING.format(logdir=str(folder / "nb"))!r}, "run", "tracemill.report({str(folder / 'nosuch')!r})", "run.table('kernels')"]
         book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(c) for c in cells])
         NotebookClient(book, kernel_name="python3", timeout=300, allow_errors=True).execute()
         print(json.dumps([c["outputs"] for c in book.cells]))
@@ -313,6 +321,7 @@ def check_notebook(tap, folder):
         shown = outputs[1][0]["data"]
         tap.ok("srcdoc" in shown["text/html"] and "&lt;svg" in shown["text/html"] and shown["text/plain"].startswith("<tracemill.Report"),
                "a notebook shows verdict, findings and chart", shown["text/plain"])
+        tap.ok("<table>" in outputs[3][0]["data"]["text/html"], "a notebook shows a table", outputs[3][0])
         tap.ok(outputs[2][0]["ename"] == "TracemillError", "a notebook shows the program's error", outputs[2][0].get("ename"))
     except (ValueError, IndexError, KeyError) as error:
         tap.ok(False, "a notebook runs", repr(error), done.stdout[-800:], done.stderr[-2000:])

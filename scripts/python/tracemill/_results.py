@@ -21,6 +21,7 @@ FORMATS = {".html": ("html", "report.html"), ".pdf": ("pdf", "report.pdf"), ".tx
            ".md": ("markdown", "report.md"), ".json": ("json", "summary.json"), ".pftrace": ("perfetto", "trace.pftrace")}
 COMPARED = {".html": ("html", "compare.html"), ".pdf": ("pdf", "compare.pdf"), ".txt": ("text", "compare.txt"),
             ".md": ("markdown", "compare.md"), ".json": ("json", "compare.json")}
+SHOWN_ROWS = 50
 
 
 class Table(List[Dict[str, Any]]):
@@ -33,6 +34,15 @@ class Table(List[Dict[str, Any]]):
         self.fields: Dict[str, Dict[str, Any]] = document["fields"]
         self.left_out: Dict[str, Any] = document["left_out"]
         self.not_recorded: Optional[str] = document["not_recorded"]
+
+    def _repr_html_(self) -> str:
+        """The first rows in a notebook, without columns that have no values.  All values are those of the rows."""
+        names = [name for name in self.fields if any(row.get(name) is not None for row in self)]
+        head = "".join(f'<th title="{html.escape(self.fields[name]["help"] or "", quote=True)}">{html.escape(name)}</th>' for name in names)
+        rows = "".join("<tr>" + "".join(f"<td>{html.escape('' if row.get(name) is None else str(row[name]))}</td>" for name in names) + "</tr>"
+                       for row in self[:SHOWN_ROWS])
+        more = f"<p>{len(self) - SHOWN_ROWS} more rows</p>" if len(self) > SHOWN_ROWS else ""
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>{more}" if names else f"<p>{html.escape(self.not_recorded or 'no rows')}</p>"
 
     def _columns(self) -> Dict[str, List[Any]]:
         return {name: [row.get(name) for row in self] for name in self.fields}
@@ -171,7 +181,9 @@ class _Result:
                        for f in self.findings[:5])
         body = (f"<!DOCTYPE html><meta charset='utf-8'>{style}<body><p><b>{html.escape(self.verdict)}</b></p><ol>{rows}</ol>"
                 f"{chart.group(0) if chart else ''}</body>")
-        return (f'<iframe sandbox="" title="tracemill" style="width:100%;height:{440 if chart else 220}px;border:0" '
+        # A finding takes two lines or fewer.
+        height = 80 + 44 * len(self.findings[:5]) + (270 if chart else 0)
+        return (f'<iframe sandbox="" title="tracemill" style="width:100%;height:{height}px;border:0" '
                 f'srcdoc="{html.escape(body, quote=True)}"></iframe>')
 
 
