@@ -16,7 +16,7 @@ import yaml
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 import make_profile  # noqa: E402
 from tap import Tap  # noqa: E402
-from tracemill import BINARY, ROOT, Scratch, run  # noqa: E402
+from tracemill import BINARY, BUILD, ROOT, Scratch, run  # noqa: E402
 
 ACTION = ROOT / ".github" / "actions" / "tracemill"
 GH = """#!/bin/bash
@@ -139,6 +139,22 @@ def check_action(tap):
     tap.ok(done.stdout.splitlines() == ["::error title=a%3Ab%2Cc%0A%3A%3Aerror%3A%3Ax::1%25%0A::warning::y, max 0"], "action: names of a profile make no command", done)
 
 
+def check_install(tap):
+    """A runner without tracemill: the first step installs the wheel, here from the folder of the release."""
+    with Scratch() as folder:
+        runner = Runner(folder)
+        (folder / "bin/tracemill").unlink()
+        subprocess.run([sys.executable, "-m", "venv", folder / "venv"], check=True)
+        runner.environment.update(PATH=f"{folder / 'venv/bin'}:{runner.environment['PATH']}", PIP_NO_INDEX="1", PIP_FIND_LINKS=str(BUILD / "dist"))
+        status = runner.play(profile=str(profile(folder / "run.xplane.pb")), options="", version=run("version").out.split()[1])
+        installed = folder / "venv/bin/tracemill"
+        tap.ok(status == 0 and installed.exists() and (folder / "work/tracemill-report/report.html").exists(), "action: installs the version that it was given", status, runner.log)
+        runner.environment["PATH"] = f"{folder / 'bin'}:{runner.environment['PATH']}"
+        installed.unlink()
+        status = runner.play(profile=str(folder / "run.xplane.pb"), options="", version="99.9")
+        tap.ok(status != 0 and "99.9" in runner.log, "action: a version that is not there ends it", status, runner.log[-500:])
+
+
 def blocks(language):
     return re.findall(rf"```{language}\n(.*?)```", (ROOT / "docs/gates.md").read_text(encoding="utf-8"), re.DOTALL)
 
@@ -176,6 +192,10 @@ def main():
     tap = Tap()
     check_action(tap)
     check_examples(tap)
+    if os.environ.get("TM_PACKAGING"):
+        check_install(tap)
+    else:
+        tap.skip("action: installs the wheel", "make test-packaging makes it")
     if shutil.which("shellcheck"):
         steps = yaml.safe_load((ACTION / "action.yml").read_text(encoding="utf-8"))["runs"]["steps"]
         for step in (s for s in steps if "run" in s):

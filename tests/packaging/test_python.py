@@ -256,6 +256,18 @@ def check_wheel(tap, folder):
     call(PYTHON, "-m", "pip", "install", "--no-index", "--force-reinstall", "--disable-pip-version-check", wheels[0])
 
 
+def check_sdist(tap, folder):
+    """The source archive, built by pip: make builds the program, here quickly and without optimization, and the wheel has it."""
+    built = subprocess.run([PYTHON, "-m", "pip", "wheel", "--quiet", "--no-index", "--no-deps", "-w", folder, BUILD / "dist" / f"tracemill-{tracemill.version()}.tar.gz"],
+                           capture_output=True, text=True, check=False, env=dict(clean(), OPT="-O0"))
+    wheels = sorted(folder.glob("*.whl"))
+    call(PYTHON, "-m", "venv", folder / "venv")
+    done = [call(folder / "venv/bin/pip", "install", "--no-index", "--disable-pip-version-check", *wheels), call(folder / "venv/bin/tracemill", "--version"),
+            call(folder / "venv/bin/python", "-c", f"import tracemill; print(tracemill.report({str(DEMO)!r}).verdict)", cwd=folder)]
+    tap.ok(built.returncode == 0 and len(wheels) == 1 and "manylinux" not in wheels[0].name and all(d.returncode == 0 for d in done) and tracemill.version() in done[1].stdout
+           and done[2].stdout.startswith("The CPU"), "sdist: pip builds it with make, and what it built works", built.stderr[-2000:], *done)
+
+
 def check_uvx(tap, folder):
     """`uvx tracemill report LOGDIR`, the first command of the README, with the release as the only index."""
     done = subprocess.run([PYTHON.parent / "uvx", "--offline", "--no-index", "--find-links", BUILD / "dist", "--no-build", "tracemill", "report", DEMO, "-o", "report"],
@@ -333,7 +345,7 @@ def main():
         with Scratch() as folder:
             check(tap, folder)
     if os.environ.get("TM_PACKAGING"):
-        for check in (check_wheel, check_uvx, check_tools, check_jax, check_notebook):
+        for check in (check_wheel, check_sdist, check_uvx, check_tools, check_jax, check_notebook):
             with Scratch() as folder:
                 check(tap, folder)
     else:
