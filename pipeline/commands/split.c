@@ -39,7 +39,8 @@ struct tm_split_parts {
     struct tm_trace_output out;
     struct tm_out_file *file; /* NULL = none */
     struct tm_written part;
-    struct tm_written overview; /* its name is "" where there is none */
+    struct tm_written overview;    /* its name is "" where there is none */
+    struct tm_kept_overview *kept; /* NULL = none is wanted */
 };
 
 /* Decides when a part is full.  Steps are visited in sequence as parts are written, without additional memory. */
@@ -404,11 +405,18 @@ static struct tm_out_file *next_file(void *to, const struct tm_export_counts *co
 
 /* --- all parts --- */
 
+/* Whether the calls that write the parts make the overview too: where each event is written once, as start and end. */
+static bool has_overview_beside(const struct tm_split_parts *p)
+{
+    return p->format->type->writes_ends && p->c->options->by != TM_BY_DEVICE;
+}
+
 static void open_writer(struct tm_split_parts *p, bool has_device, uint32_t device)
 {
     const struct tm_export_options choice = {
         .has_device = has_device,
         .device = device,
+        .kept = has_overview_beside(p) ? p->kept : NULL,
         .wants_cut = wants_cut,
         .next_file = next_file,
         .border = p->c->options->by == TM_BY_NAME ? p->c->options->by_name : NULL,
@@ -440,6 +448,11 @@ static void begin_part_list(struct tm_split_parts *p, const struct tm_trace *tra
     tm_redact_host(p->c->run->redactor, part->host, sizeof(part->host), trace->host_name);
 }
 
+static void begin_overview_host(struct tm_split_parts *p, uint32_t number, const struct tm_host_run *host)
+{
+    tm_kept_overview_begin_host(p->kept, &host->trace, &p->c->clocks[number].to_output, p->c->inputs.host_count);
+}
+
 static void write_host(struct tm_split_parts *p, uint32_t number, uint32_t device)
 {
     struct tm_host_run *host;
@@ -452,6 +465,8 @@ static void write_host(struct tm_split_parts *p, uint32_t number, uint32_t devic
     open_part(p);
     if (!p->file || tm_trace_output_begin_file(&p->out, p->file))
         return;
+    if (p->kept && has_overview_beside(p))
+        begin_overview_host(p, number, host);
     tm_conversion_events(p->c, number, p->out.exporter);
     if (tm_failed(p->c->run) || tm_trace_output_end_file(&p->out))
         return;
@@ -484,7 +499,9 @@ static void split_parts_write(struct tm_split_parts *p, struct tm_conversion *c,
     if (tm_failed(c->run))
         return;
     p->written = tm_rows_new(c->run, TM_ACCOUNT_MODEL, sizeof(struct tm_written), LIST_BYTES);
-    if (!p->written)
+    if (p->written && !c->options->no_overview)
+        p->kept = tm_kept_overview_new(c->run, c->names);
+    if (tm_failed(c->run))
         return;
     tm_split_borders_init(&p->borders, c->run, c->options, format->type);
     write_hosts(p, by_device, TM_NONE, &devices);
@@ -509,14 +526,14 @@ static bool holds_step(const struct step_search *s, uint64_t at, const char *hos
            strcmp(part->host, host) == 0;
 }
 
-static const char *part_of_step(void *to, const struct tm_trace *trace, uint32_t ordinal)
+static const char *part_of_step(void *to, const char *of_host, uint32_t ordinal)
 {
     struct step_search *const s = to;
     const uint64_t count = tm_rows_count(s->parts->written);
     char host[sizeof(((struct tm_written *)0)->host)], first[sizeof(((struct tm_written *)0)->name)];
     uint64_t last;
 
-    tm_redact_host(s->parts->c->run->redactor, host, sizeof(host), trace->host_name);
+    tm_redact_host(s->parts->c->run->redactor, host, sizeof(host), of_host);
     while (s->at && s->at < count && holds_step(s, s->at - 1, host, ordinal))
         s->at--;
     for (uint64_t i = 0; i < count && (s->at >= count || !holds_step(s, s->at, host, ordinal)); i++)
@@ -534,18 +551,37 @@ static const char *part_of_step(void *to, const struct tm_trace *trace, uint32_t
     return s->text;
 }
 
+/* From another pass over the events. */
+static void make_overview(struct tm_split_parts *p)
+{
+    const struct tm_export_options choice = { .is_overview = true, .kept = p->kept };
+    struct tm_conversion *const c = p->c;
+    struct tm_trace_output out;
+    struct tm_host_run *host;
+
+    if (!tm_trace_output_open(&out, c, tm_trace_format_of(TM_SPLIT_OVERVIEW), &choice))
+        tm_trace_output_begin_file(&out, NULL);
+    for (uint32_t i = 0; i < c->inputs.host_count && !tm_failed(c->run); i++) {
+        if (!tm_conversion_host(c, i, &host))
+            begin_overview_host(p, i, host);
+        if (!tm_failed(c->run))
+            tm_conversion_events(c, i, out.exporter);
+    }
+    tm_trace_output_close(&out);
+}
+
 static void write_overview(struct tm_split_parts *p)
 {
     struct tm_conversion *const c = p->c;
     struct step_search search = { .parts = p };
     struct tm_out_file *file = NULL;
 
-    if (tm_failed(c->run) || c->options->no_overview || (!c->options->overview && tm_rows_count(p->written) < 2))
+    if (tm_failed(c->run) || !p->kept || (!c->options->overview && tm_rows_count(p->written) < 2))
         return;
-    c->part_of_step = part_of_step;
-    c->to_parts = &search;
-    tm_convert_into(c, tm_trace_format_of(TM_SPLIT_OVERVIEW), p->folder, TM_SPLIT_OVERVIEW, &file, &p->overview);
-    c->part_of_step = NULL;
+    if (!has_overview_beside(p))
+        make_overview(p);
+    tm_convert_kept(c, p->kept, &(struct tm_step_parts){ .find = part_of_step, .to = &search }, p->folder,
+                    TM_SPLIT_OVERVIEW, &file, &p->overview);
     if (!tm_failed(c->run))
         tm_out_file_commit(file, &p->overview.bytes);
     tm_out_file_free(file);
@@ -553,8 +589,10 @@ static void write_overview(struct tm_split_parts *p)
 
 static void split_parts_free(struct tm_split_parts *p)
 {
+    tm_kept_overview_free(p->kept);
     tm_rows_free(p->written);
     p->written = NULL;
+    p->kept = NULL;
 }
 
 /* Remove what was written. */

@@ -400,6 +400,13 @@ tm_status tm_conversion_warn(const struct tm_conversion *c)
 
 /* Opening, feeding and closing a trace writer, the same for one file and for parts. */
 
+static void choose_for_overview(struct tm_writer_options *options)
+{
+    options->args = TM_ARGS_NONE;
+    options->kernels = false;
+    options->content = "overview";
+}
+
 tm_status tm_trace_output_open(struct tm_trace_output *out, const struct tm_conversion *c,
                                const struct tm_trace_format *format, const struct tm_export_options *choice)
 {
@@ -407,11 +414,8 @@ tm_status tm_trace_output_open(struct tm_trace_output *out, const struct tm_conv
     const struct tm_filter *filter = &c->options->filter;
     struct tm_export_options export = *choice;
 
-    if (choice->is_overview) {
-        options.args = TM_ARGS_NONE;
-        options.kernels = false;
-        options.content = "overview";
-    }
+    if (choice->is_overview)
+        choose_for_overview(&options);
     if (choice->alignment) {
         options.epoch_ns = 0; /* times are those of no clock */
         options.kernels = false;
@@ -420,8 +424,12 @@ tm_status tm_trace_output_open(struct tm_trace_output *out, const struct tm_conv
     if (choice->side && choice->side->number)
         options.fact_count = 0; /* of the run before */
 
-    *out = (struct tm_trace_output){ .writer = format->type->open(c->run, c->names, &options) };
-    if (out->writer && choice->is_overview)
+    *out = (struct tm_trace_output){ .writer = NULL };
+    if (!choice->is_overview || !choice->kept)
+        out->writer = format->type->open(c->run, c->names, &options);
+    if (choice->kept && !tm_failed(c->run))
+        out->writer = tm_kept_overview_beside(choice->kept, out->writer);
+    else if (out->writer && choice->is_overview)
         out->writer = out->overview = tm_overview_writer_new(c->run, c->names, out->writer);
     if (out->writer && choice->alignment)
         out->writer = out->aligned = tm_aligned_writer_new(c->run, c->names, choice->alignment, out->writer);
@@ -463,6 +471,15 @@ tm_status tm_trace_output_end_file(struct tm_trace_output *out)
     return out->writer->run->error.status;
 }
 
+static void tell_left_out(const struct tm_run *run, uint64_t slices)
+{
+    char rows[TM_FORMAT_BYTES];
+
+    if (slices && !run->quiet)
+        (void)fprintf(stderr, "tracemill: note: not in the overview: %llu slices on rows beyond the first %s\n",
+                      (unsigned long long)slices, tm_format_count(rows, TM_OVERVIEW_ROWS));
+}
+
 void tm_trace_output_tell(struct tm_trace_output *out, const struct tm_export_counts *counts,
                           struct tm_written *written)
 {
@@ -472,13 +489,9 @@ void tm_trace_output_tell(struct tm_trace_output *out, const struct tm_export_co
     out->arguments_before = out->writer->arguments;
     if (!out->overview)
         return;
-    char rows[TM_FORMAT_BYTES];
-
     written->counts.slices = tm_overview_slices(out->overview);
     written->counts.arrows = 0;
-    if (tm_overview_left_out(out->overview) && !out->overview->run->quiet)
-        (void)fprintf(stderr, "tracemill: note: not in the overview: %llu slices on rows beyond the first %s\n",
-                      (unsigned long long)tm_overview_left_out(out->overview), tm_format_count(rows, TM_OVERVIEW_ROWS));
+    tell_left_out(out->overview->run, tm_overview_left_out(out->overview));
 }
 
 /* The endings of traces. */
@@ -538,9 +551,7 @@ static void write_hosts(struct tm_conversion *c, struct tm_trace_output *out, st
 tm_status tm_convert_into(struct tm_conversion *c, const struct tm_trace_format *format, const char *folder,
                           const char *name, struct tm_out_file **file, struct tm_written *written)
 {
-    const struct tm_export_options choice = { .is_overview = c->options->overview || c->part_of_step,
-                                              .part_of_step = c->part_of_step,
-                                              .to_parts = c->to_parts };
+    const struct tm_export_options choice = { .is_overview = c->options->overview };
     struct tm_trace_output out = { .writer = NULL };
 
     if (format->is_archive)
@@ -556,5 +567,26 @@ tm_status tm_convert_into(struct tm_conversion *c, const struct tm_trace_format 
         tm_trace_output_tell(&out, tm_exporter_counts(out.exporter), written);
     }
     tm_trace_output_close(&out);
+    return tm_while(&c->run->error, "writing '%s'", name);
+}
+
+tm_status tm_convert_kept(struct tm_conversion *c, struct tm_kept_overview *kept, const struct tm_step_parts *parts,
+                          const char *folder, const char *name, struct tm_out_file **file, struct tm_written *written)
+{
+    struct tm_writer_options options = tm_conversion_writer(c, false);
+    struct tm_trace_writer *writer = NULL;
+
+    *written = (struct tm_written){ .raw_bytes = 0 };
+    (void)snprintf(written->name, sizeof(written->name), "%s", name);
+    *file = tm_failed(c->run) ? NULL : tm_out_file_open(c->run, folder, name, false);
+    choose_for_overview(&options);
+    if (*file)
+        writer = tm_perfetto_writer.open(c->run, c->names, &options);
+    if (writer) {
+        written->counts.slices = tm_kept_overview_write(kept, parts, writer, *file);
+        written->raw_bytes = writer->type->raw_bytes(writer);
+        tell_left_out(c->run, tm_kept_overview_left_out(kept));
+        writer->type->free(writer);
+    }
     return tm_while(&c->run->error, "writing '%s'", name);
 }

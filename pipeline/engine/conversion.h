@@ -30,8 +30,6 @@ struct tm_conversion {
     struct tm_file_facts *file; /* of the file that is being read */
     char problem[2600];         /* of the first damaged file, with its path */
     uint64_t damaged_files;
-    tm_part_of_step *part_of_step; /* not NULL: the overview of parts is written */
-    void *to_parts;
 };
 
 /* Find the inputs.
@@ -120,6 +118,10 @@ tm_status tm_convert_into(struct tm_conversion *c, const struct tm_trace_format 
 /* The same, where the format is an archive: trace_archive.c. */
 tm_status tm_convert_into_archive(struct tm_conversion *c, const struct tm_trace_format *format, const char *folder,
                                   const char *name, struct tm_out_file **file, struct tm_written *written);
+
+/* Write the overview that was kept, as the overview of the run's parts.  out: as of tm_convert_into */
+tm_status tm_convert_kept(struct tm_conversion *c, struct tm_kept_overview *kept, const struct tm_step_parts *parts,
+                          const char *folder, const char *name, struct tm_out_file **file, struct tm_written *written);
 
 /* Two runs in one trace, aligned by their steps: compared_trace.c. */
 struct tm_compared_trace;

@@ -58,6 +58,11 @@ enum tm_out_mark {
     TM_OUT_UNFINISHED = 1 << 2, /* the input has no end of it */
     TM_OUT_DERIVED = 1 << 3,    /* computed, not recorded: all its arguments are written, whatever --args says */
     TM_OUT_PUBLIC = 1 << 4,     /* of the derived ones: made from redacted data, if there is any */
+    /* Of the pieces of a span that is in several parts, beside the marks of their cuts. */
+    TM_OUT_CONTINUES = 1 << 5, /* it started in the part before */
+    TM_OUT_CONTINUED = 1 << 6, /* it continues in the next part */
+    TM_OUT_CLIPPED = 1 << 7,   /* the first piece started outside the filter */
+    TM_OUT_PIECES = TM_OUT_CONTINUES | TM_OUT_CONTINUED | TM_OUT_CLIPPED,
 };
 
 /* A span or an instant. */
@@ -73,6 +78,7 @@ struct tm_out_event {
     bool is_gap;                     /* computed: an idle gap; there may be as many as events */
     bool begins_flow;                /* it is the first span of its flow in this file that is known */
     struct tm_arguments own, common; /* both are written, own first; may be empty */
+    uint32_t of_step;                /* of a computed step: its number in the order of the steps, from 1; 0 = another */
     uint64_t correlation;            /* for the holes of the template */
     uint64_t flow;                   /* spans of one number are joined by arrows in time order; 0 = none */
     const struct tm_event *of;       /* the event it was made from: in start and instant; NULL for computed ones */
@@ -110,6 +116,7 @@ struct tm_out_counter {
     double value;  /* finite */
     int64_t whole; /* the same, where is_whole */
     bool is_whole;
+    bool is_repeated;             /* the last one of the part before */
     const struct tm_trace *trace; /* if it was recorded; NULL for computed rows */
     int64_t start_ps;             /* its time on the clock of that trace */
 };
@@ -218,6 +225,31 @@ void tm_overview_begin_host(struct tm_trace_writer *w, const struct tm_trace *tr
                             uint32_t hosts);
 uint64_t tm_overview_slices(const struct tm_trace_writer *w);   /* and values that were written */
 uint64_t tm_overview_left_out(const struct tm_trace_writer *w); /* slices, on more rows than it keeps apart */
+
+/* The overview of a run that is written in parts, which its steps name: it is made from the calls that write the
+ * parts, and written after them.  kept_overview.c. */
+struct tm_kept_overview;
+
+/* The name of the file that has a step of a host; NULL = of none that is known.  Valid until the next call. */
+struct tm_step_parts {
+    const char *(*find)(void *to, const char *host, uint32_t ordinal);
+    void *to;
+};
+
+/* errors: NULL, with the error in run->error */
+struct tm_kept_overview *tm_kept_overview_new(struct tm_run *run, struct tm_names *names) TM_MUST_USE;
+void tm_kept_overview_free(struct tm_kept_overview *k); /* tolerates NULL */
+/* As tm_overview_begin_host. */
+void tm_kept_overview_begin_host(struct tm_kept_overview *k, const struct tm_trace *trace, const struct tm_clock *clock,
+                                 uint32_t hosts);
+/* A writer that passes everything on, and to the overview too.
+ * in:     inner  whose spans are written as starts and ends; NULL = there is only the overview
+ * owns:   takes inner, also where it fails; must be freed before k */
+struct tm_trace_writer *tm_kept_overview_beside(struct tm_kept_overview *k, struct tm_trace_writer *inner) TM_MUST_USE;
+/* Once, after the last host.  in: to  Perfetto's writer, for the file.  out: slices and values that were written */
+uint64_t tm_kept_overview_write(struct tm_kept_overview *k, const struct tm_step_parts *parts,
+                                struct tm_trace_writer *to, struct tm_out_file *file);
+uint64_t tm_kept_overview_left_out(const struct tm_kept_overview *k); /* as tm_overview_left_out */
 
 /* A trace writer that gives another one some steps of a run, each at its own place: aligned_writer.c.  The exporter
  * before it cuts with tm_aligned_wants_cut and tm_aligned_next_file, whose `to` is this writer. */

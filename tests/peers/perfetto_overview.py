@@ -112,6 +112,20 @@ def check_small(tap, folder):
     tap.ok(result.status == 2 and ".pftrace" in result.err, "in Perfetto's format alone", result)
 
 
+def check_same(tap, folder, source):
+    """Slices and values are those of an overview without parts, although parts cut slices and repeat values."""
+    parts, alone, seen = folder / "cut", folder / "alone.pftrace", []
+    run("split", source, "-o", parts, "--by", "time=3ms", "--quiet")
+    run("convert", source, "-o", alone, "--overview", "--quiet")
+    for path in (parts / "overview.pftrace", alone):
+        done = importer.load(path, "select s.ts, s.dur, s.name, s.depth, t.name from slice s join track t on t.id = s.track_id order by 1, 2, 3, 4, 5",
+                             "select c.ts, c.value, t.name from counter c join track t on t.id = c.track_id order by 1, 2, 3")
+        seen.append(done.rows)
+    cut = [part["pieces"] for part in json.loads((parts / "index.json").read_text(encoding="utf-8"))["parts"]]
+    tap.ok(seen[0] == seen[1] and seen[0][0] and seen[0][1], "beside parts, the same slices and values", len(seen[0][0]), len(seen[1][0]))
+    tap.ok(len(cut) > 3 and sum(cut) > 0, "of parts that cut slices", cut)
+
+
 def check_parts(tap, folder):
     """Beside the parts of a run: each step says which of them has it."""
     source, parts = folder / "run.xplane.pb", folder / "parts"
@@ -128,6 +142,11 @@ def check_parts(tap, folder):
     wrong = [(step, part) for step, part in done.rows[1]
              if part != " to ".join(dict.fromkeys((holders[step - first][0], holders[step - first][-1])))]
     tap.ok(done.rows[1] and not wrong, f"{len(done.rows[1])} steps name their parts", *wrong[:5], dict(holders))
+    check_same(tap, folder, source)
+    run("split", source, "-o", parts, "--by", "step=2", "--redact", "--quiet")
+    done = importer.load(parts / "overview.pftrace", "select distinct extract_arg(arg_set_id, 'debug.part') from slice where name glob 'step [0-9]*'")
+    named = {name for (text,) in done.rows[0] for name in text.split(" to ")}
+    tap.ok(named and all((parts / name).exists() for name in named), "with pseudonyms, steps name files", sorted(named))
     run("split", source, "-o", parts, "--by", "step=2", "--no-overview", "--quiet")
     tap.ok(not (parts / "overview.pftrace").exists(), "a split without one takes the older one away")
 

@@ -545,7 +545,7 @@ static void write_end(struct tm_exporter *e, struct tm_lane_span *span)
 
     tm_exporter_note_time(e, span->event.end_ps);
     if (type->end)
-        give_event(e, span, type->writes_ends ? TM_OUT_CUTS : UINT8_MAX, type->end);
+        give_event(e, span, type->writes_ends ? TM_OUT_CUTS | TM_OUT_PIECES : UINT8_MAX, type->end);
 }
 
 static void write_instant(struct tm_exporter *e, struct tm_lane_span *span)
@@ -725,7 +725,7 @@ static void exporter_cut_spans(struct tm_exporter *e, int64_t time_ps)
         struct tm_lane_span piece = *span;
 
         piece.event.end_ps = time_ps;
-        piece.event.marks |= TM_OUT_CUT_END;
+        piece.event.marks |= TM_OUT_CUT_END | TM_OUT_CONTINUED;
         write_end(e, &piece);
     }
 }
@@ -736,8 +736,11 @@ static void exporter_resume_spans(struct tm_exporter *e, int64_t time_ps)
     size_t at = 0;
 
     while ((span = tm_lanes_each(e->lanes, &at))) {
+        const uint8_t marks = span->event.marks;
+        const bool is_clipped = !(marks & TM_OUT_CONTINUES) && marks & TM_OUT_CUT_BEGIN;
+
         span->event.start_ps = time_ps;
-        span->event.marks |= TM_OUT_CUT_BEGIN;
+        span->event.marks |= TM_OUT_CUT_BEGIN | TM_OUT_CONTINUES | (is_clipped ? TM_OUT_CLIPPED : 0);
         span->event.flow = 0; /* the arrow ends at the first piece */
         e->counts.pieces++;
         write_begin(e, span);
@@ -1208,21 +1211,6 @@ static void exporter_begin_derived(struct tm_exporter *e)
     find_next(e);
 }
 
-/* Which file has a step. */
-static struct tm_arguments part_of(struct tm_exporter *e, const struct tm_derived_row *row)
-{
-    const char *part = NULL;
-    struct tm_arguments_builder list;
-
-    if (e->options.part_of_step && row->sort == TM_DERIVED_STEP && row->of_step)
-        part = e->options.part_of_step(e->options.to_parts, e->trace, row->of_step - 1);
-    if (!part)
-        return (struct tm_arguments){ .length = 0 };
-    tm_arguments_begin(&list, e->names, e->part, sizeof(e->part));
-    tm_put_text(&list, tm_names_put_string(e->names, "part"), part, strlen(part));
-    return tm_arguments_end(&list);
-}
-
 /* Runs count their arrows by themselves. */
 static uint64_t host_flow(const struct tm_exporter *e)
 {
@@ -1244,7 +1232,7 @@ static void write_span(struct tm_exporter *e, const struct tm_derived_row *row)
                    .name = row->name ? row->name : e->no_name,
                    .category = e->own_category,
                    .own = row->arguments,
-                   .common = part_of(e, row),
+                   .of_step = row->sort == TM_DERIVED_STEP ? row->of_step : 0,
                    .marks = TM_OUT_DERIVED,
                    .is_instant = row->sort == TM_DERIVED_FINDING && row->start_ps == row->end_ps,
                    .flow = has_flow && row->flow ? row->flow ^ host_flow(e) : 0,

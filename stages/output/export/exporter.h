@@ -276,9 +276,6 @@ typedef struct tm_out_file *tm_next_file(void *to, const struct tm_export_counts
 tm_wants_cut tm_aligned_wants_cut;
 tm_next_file tm_aligned_next_file;
 
-/* The name of the file that holds a step of a host; NULL = of none that is known.  Valid until the next call. */
-typedef const char *tm_part_of_step(void *to, const struct tm_trace *trace, uint32_t ordinal);
-
 struct tm_export_options {
     struct tm_trace_writer *writer;
     const struct tm_filter *filter; /* NULL = everything */
@@ -286,9 +283,8 @@ struct tm_export_options {
     /* Only events on this device: index into the devices of the host; TM_NONE: those on none */
     bool has_device;
     uint32_t device;
-    tm_part_of_step *part_of_step;     /* NULL = there are no parts */
-    void *to_parts;                    /* of it */
     bool is_overview;                  /* the writer merges what is too short to be seen */
+    struct tm_kept_overview *kept;     /* that is made of all calls; NULL = none */
     bool names_hosts;                  /* rows of several hosts in one output: processes start with the host's name */
     const struct tm_export_side *side; /* NULL = the output has one run */
     const struct tm_alignment *alignment; /* NULL = everything is written where it was */
@@ -417,7 +413,6 @@ struct tm_exporter {
     bool is_cut;     /* it started in an earlier file */
     size_t empty_spans, kept_together;
     const struct tm_derived_row *derived; /* the next requested one; NULL = none */
-    uint8_t part[512];                    /* of a step: the list with the name of its part */
     struct tm_wanted derived_part;        /* of it, on the output's clock */
 };
 

@@ -945,7 +945,8 @@ static struct tm_series *find_series(struct tm_exporter *e, const struct tm_coun
     return tm_rows_change(t->rows, tm_rows_count(t->rows) - 1);
 }
 
-static void write_value(struct tm_exporter *e, struct tm_series *series, int64_t time_ps, const struct tm_event *event)
+static void write_value(struct tm_exporter *e, struct tm_series *series, int64_t time_ps, const struct tm_event *event,
+                        bool is_repeated)
 {
     struct tm_out_row row;
     const struct tm_out_counter counter = {
@@ -954,6 +955,7 @@ static void write_value(struct tm_exporter *e, struct tm_series *series, int64_t
         .value = series->last.value,
         .whole = series->last.whole,
         .is_whole = series->last.is_whole,
+        .is_repeated = is_repeated,
         .trace = event ? e->trace : NULL,
         .start_ps = event ? event->record.start_ps : 0,
     };
@@ -980,11 +982,11 @@ void tm_exporter_count(struct tm_exporter *e, const struct tm_counter_key *c, co
     if (!series->is_kept && e->may_cut)
         tm_tally_add(&e->run->tallies, TM_TALLY_COUNTER_NOT_REPEATED, 1);
     series->last = *value;
-    write_value(e, series, time_ps, c->event);
+    write_value(e, series, time_ps, c->event, false);
 }
 
 void tm_exporter_repeat_counters(struct tm_exporter *e, int64_t time_ps)
 {
     for (uint64_t i = 0; i < tm_rows_count(e->series.rows) && !tm_failed(e->run); i++)
-        write_value(e, tm_rows_change(e->series.rows, i), time_ps, NULL);
+        write_value(e, tm_rows_change(e->series.rows, i), time_ps, NULL, true);
 }
