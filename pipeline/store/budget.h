@@ -98,7 +98,7 @@ void tm_give_text(struct tm_budget *budget, enum tm_account account, const char 
 bool tm_is_large_block(size_t bytes);
 
 /* owns:   the caller gives it back with its size
- * errors: NULL when the system has no memory left */
+ * errors: NULL when the system is out of memory */
 void *tm_large_block(size_t bytes);
 
 /* As large as `bytes`, which is a large block, too; its address may change.  Added bytes are zero.  errors: NULL, and

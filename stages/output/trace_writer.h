@@ -45,7 +45,7 @@ struct tm_out_row {
     int64_t order;    /* among its siblings, smaller first */
 };
 
-/* Its place in 32 bits, which is what viewers have for it. */
+/* Its position in 32 bits, the size that viewers use. */
 static inline int32_t tm_out_rank(const struct tm_out_row *row)
 {
     return row->order > INT32_MAX ? INT32_MAX : row->order < INT32_MIN ? INT32_MIN : (int32_t)row->order;

@@ -217,7 +217,7 @@ struct tm_category {
 };
 
 /* in:     cat of the event, as in the file
- * out:    *out  changed only where true is returned; false: no category of PyTorch's that says anything (flows
+ * out:    *out  changed only where true is returned; false: no category of PyTorch's that determines anything (flows
  *               among them) */
 bool tm_category_of(const char *cat, size_t length, struct tm_category *out);
 

@@ -10,7 +10,7 @@
 #include "pipeline/trace.h"
 #include "stages/resolve/classes.h"
 
-/* Stretches of time on lanes (a device, a thread), found again by time: step markers, executions of programs.
+/* Spans of time on lanes (a device, a thread), looked up by time: step markers, executions of programs.
  * Added in any order, then finished, then only read.  Spills. */
 struct tm_span {
     uint64_t lane;
@@ -37,7 +37,7 @@ uint64_t tm_spans_longest_lane(const struct tm_spans *spans);
 /* The span of a lane that contains `at_ps`: the last one that starts at or before it, if it has not ended.  NULL if
  * there is none; valid until the next call. */
 const struct tm_span *tm_spans_find(struct tm_spans *spans, uint64_t lane, int64_t at_ps);
-/* From when on, and up to when, a lookup on the lane gives the span that was found last on it. */
+/* The range of times in which a lookup on the lane returns the span that was found last on it. */
 void tm_spans_found(const struct tm_spans *spans, uint64_t lane, int64_t *from_ps, int64_t *until_ps);
 
 /* Host calls that may have launched device work, by their key: added once, then only read.  They are requested by
@@ -49,7 +49,7 @@ struct tm_launch {
     uint64_t key;
     int64_t start_ps, dur_ps;
     uint32_t track, thread; /* a thread other than TM_NONE is that of one track alone */
-    uint8_t is_named;       /* its name says that it launches */
+    uint8_t is_named;       /* its name shows that it launches */
     uint8_t is_uncertain;   /* only determined by a device activity of the same id */
     uint8_t direction;      /* enum tm_direction in its name */
 };

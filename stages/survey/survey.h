@@ -105,7 +105,7 @@ struct tm_survey {
     struct tm_spans *thunks;               /* executions of programs on GPUs, by track */
     uint32_t executors[TM_EXECUTORS_MOST]; /* tracks that have some, but no launches */
     uint32_t executor_count;
-    bool has_drivers; /* lines of nothing but calls of the driver */
+    bool has_drivers; /* lines that contain only driver calls */
     /* collected on the devices' lines */
     struct tm_spans *tpu_steps;
     uint64_t tpu_step_count, tpu_programs;

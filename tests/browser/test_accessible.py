@@ -18,7 +18,7 @@ from tracemill import DEMO, Scratch, run  # noqa: E402
 
 SCREENS = ((1440, 900, "light"), (1440, 900, "dark"), (768, 1024, "light"), (390, 844, "light"), (390, 844, "dark"))
 # In the dark only colors are others.
-RULES = {"light": "['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'best-practice']",
+RULES = {"light": "['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']",
          "dark": "{ type: 'rule', values: ['color-contrast'] }"}
 RUN = """axe.run(document, { runOnly: %s, resultTypes: ['violations'] })
     .then((r) => r.violations.map((v) => `${v.id}: ${v.nodes.length} times, ${v.nodes[0].html.slice(0, 160)}`))"""

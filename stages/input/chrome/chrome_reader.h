@@ -30,8 +30,8 @@ struct tm_json_time {
 };
 
 /* What names a process, a thread, an async span or a flow: a number or a string.  A string that is a plain decimal
- * number that fits is given as that number, since writers mix the two; a number that is not an integer of 64 bits is
- * given as the text that it is written as. */
+ * number that fits is returned as that number, since writers mix the two; a number that is not an integer of 64 bits is
+ * returned as its text. */
 struct tm_json_id {
     enum { TM_JSON_NO_ID, TM_JSON_NUMBER, TM_JSON_TEXT } kind;
     bool is_unsigned; /* above INT64_MAX: number holds the bits of a uint64_t */
@@ -331,11 +331,11 @@ struct tm_key_slot {
     struct tm_key_name name;
     uint32_t event; /* the last one that had it */
     uint16_t stat;  /* enum tm_stat, of arguments */
-    bool varies;    /* its numbers differ between events that are the same else */
+    bool varies;    /* its numbers differ between events that are otherwise the same */
 };
 
-/* What is between two values, byte by byte: `,"ts":`.  Writers repeat themselves, so that a comparison with what
- * followed recently mostly takes the place of reading a key. */
+/* What is between two values, byte by byte: `,"ts":`.  Writers repeat themselves, so a comparison with what
+ * followed recently usually replaces reading a key. */
 enum { TM_STEP_BYTES = 60, TM_STEPS = 4, TM_ARGUMENT_STEPS = 2 };
 
 struct tm_step {
@@ -346,7 +346,7 @@ struct tm_step {
 
 static_assert(sizeof(struct tm_step) == 64, "a power of two, of which 64 bytes can be loaded");
 
-/* Numbers of slots that are none of the table. */
+/* Numbers of slots outside the table. */
 enum { TM_KEY_SPARE = TM_KEY_SLOTS, TM_KEY_BEGIN, TM_KEY_END };
 
 struct tm_chrome_keys {
@@ -441,11 +441,11 @@ enum tm_text_trait {
     TM_TEXT_SURROGATE = 1 << 3, /* half of a pair */
 };
 
-/* A ts or dur as it came. */
+/* A ts or dur as read. */
 enum tm_time_trait {
     TM_TIME_THERE = 1 << 0,
     TM_TIME_BAD = 1 << 1,
-    TM_TIME_LONG = 1 << 2, /* no time has room for it */
+    TM_TIME_LONG = 1 << 2, /* too large for any time */
     TM_TIME_TEXT = 1 << 3, /* a number written as text */
     TM_TIME_EXPONENT = 1 << 4,
 };
@@ -572,7 +572,7 @@ void tm_chrome_event_begin(struct tm_chrome_reader *reader, const uint8_t *at);
 void tm_chrome_event_end(struct tm_chrome_reader *reader);
 void tm_chrome_count_traits(struct tm_chrome_reader *reader); /* those that are not of its times */
 
-/* The number in reader->decimal as a fact; one that is too large for a double is none. */
+/* The number in reader->decimal as a fact; one that is too large for a double is ignored. */
 void tm_chrome_put_number(struct tm_chrome_reader *reader, enum tm_stat stat);
 /* What came before under the same key no longer counts. */
 void tm_chrome_drop_fact(struct tm_chrome_reader *reader, enum tm_stat stat);

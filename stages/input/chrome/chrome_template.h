@@ -59,7 +59,7 @@ struct tm_chrome_templates {
     size_t used, room, taken; /* bytes; taken: by all of it, with this */
     uint32_t count, most;     /* pieces */
     uint32_t slot_mask;       /* of those in use, which are few while there are few pieces: they stay in the L1 cache */
-    int32_t credit;           /* what learning may cost: an event that is found pays for it */
+    int32_t credit;           /* the budget for learning: an event that is found adds to it */
     int32_t trust;            /* grows by an event that is found, shrinks by others */
     uint32_t not_tried, not_learned, learned_twice;
     bool is_used;  /* something is to be remembered */
@@ -71,7 +71,7 @@ struct tm_chrome_templates {
 struct tm_chrome_templates *tm_chrome_templates_new(struct tm_run *run) TM_MUST_USE;
 void tm_chrome_templates_free(struct tm_chrome_templates *t, struct tm_run *run); /* tolerates NULL */
 
-/* What is rare in an event that was found: facts that are all needed, and tallies. */
+/* The rare parts of an event that was found: facts that are all needed, and tallies. */
 void tm_chrome_take_rare(struct tm_chrome_reader *reader, const struct tm_template *whole);
 
 /* Pieces are found by their first bytes: by the most of these that they have. */

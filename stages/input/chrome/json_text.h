@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The two searches that a JSON scanner spends its time in, over 32, 16 or 1 bytes at a time.  A file that is compiled
+/* The two searches in which a JSON scanner spends its time, over 32, 16 or 1 bytes at a time.  A file that is compiled
  * for its own processor sets TM_JSON_STRIDE first.  Both may load TM_JSON_PADDING bytes from where they end. */
 #ifndef TM_JSON_STRIDE
 #if defined(__SSE2__) || defined(__AARCH64EL__)

@@ -100,7 +100,7 @@ static inline const uint8_t *read_key(struct tm_chrome_reader *r, const uint8_t 
     return walk_space(r, at + 1);
 }
 
-/* What key was read.  TM_KEY_BYTES can be loaded; it is there until the window moves. */
+/* The key that was read.  TM_KEY_BYTES can be loaded; it is there until the window moves. */
 static inline const uint8_t *take_key(struct tm_chrome_reader *r, uint32_t *length)
 {
     const uint8_t *key = r->window.token;

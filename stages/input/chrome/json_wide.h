@@ -6,9 +6,9 @@
 #include "stages/input/chrome/json_text.h"
 
 /* Short numbers for the engines.  Where 32 bytes are examined at once, no branch depends on the number of digits, which
- * differs from event to event; elsewhere json_digits.h is used: with NEON, the same steps took 4 % more instructions for a
- * trace of JAX than eight digits in a word do.  Both give the same result, and leave everything but short numbers to
- * chrome_reader.h. */
+ * differs from event to event; elsewhere json_digits.h is used: with NEON, the same steps took 4 % more instructions
+ * for a trace of JAX than processing eight digits in a word.  Both give the same result, and leave everything but
+ * short numbers to chrome_reader.h. */
 
 #if TM_JSON_STRIDE == 32
 
@@ -30,7 +30,7 @@ static inline unsigned tm_digit_count(const uint8_t *at)
     return count <= 16 ? count : 32;
 }
 
-/* The number that `count` digits are, at most 16: they are moved to the end of 16, and joined in pairs. */
+/* The number with `count` digits, at most 16: they are moved to the end of 16, and joined in pairs. */
 static inline uint64_t tm_digits_value(const uint8_t *at, unsigned count)
 {
     static const uint8_t places[32] = {
@@ -86,7 +86,7 @@ static inline bool tm_glance_number_text(const uint8_t *text, uint32_t length, i
     return true;
 }
 
-/* The numbers that two rows of eight digits are, which are in the lowest bytes first.  out: the second one above */
+/* The numbers that two rows of eight digits represent, the lowest bytes first.  out: the second one above */
 static inline uint64_t tm_digits_of_two(uint64_t first, uint64_t second)
 {
     const __m128i tens = _mm_set1_epi16(10 | 1 << 8), hundreds = _mm_set1_epi32(100 | 1 << 16);

@@ -34,7 +34,7 @@ enum tm_hlo_trait {
     TM_HLO_PARAMETER = 1 << 6,
     TM_HLO_DONE = 1 << 7, /* waits for what a -start started */
     TM_HLO_START = 1 << 8,
-    TM_HLO_SLICES = 1 << 9,    /* reads of its first operand as much as it gives: dynamic-slice, gather */
+    TM_HLO_SLICES = 1 << 9,    /* reads as much of its first operand as its result has: dynamic-slice, gather */
     TM_HLO_UPDATES = 1 << 10,  /* writes its second operand into the first one's memory: dynamic-update-slice */
     TM_HLO_PERMUTES = 1 << 11, /* collective-permute: between pairs */
     TM_HLO_IS_FUSION = 1 << 12,
@@ -114,8 +114,8 @@ void tm_hlo_shape_read(struct tm_wire bytes, struct tm_hlo_shape *shape, struct 
 enum {
     HLO_BUFFER = 256 << 10,          /* an instruction that is larger is read without its large fields */
     HLO_OPERANDS_MOST = 16 << 10,    /* of one instruction */
-    HLO_INSTRUCTIONS_MOST = 4 << 20, /* of a host's programs; those past it are not read.  The largest programs that
-                                        are known have about a million */
+    HLO_INSTRUCTIONS_MOST = 4 << 20, /* of a host's programs; those past it are not read.  The largest known programs
+                                        have about a million */
     HLO_TEXT_MOST = 4096,            /* bytes of a name or path */
 };
 

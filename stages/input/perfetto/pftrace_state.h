@@ -5,8 +5,8 @@
 #include "pipeline/trace.h"
 #include "stages/input/perfetto/pftrace_reader.h"
 
-/* What packets rely on: the names and defaults of their sequence, and the clocks of the trace.  Names are kept for any
- * number of sequences, in tables that spill.
+/* The state that packets depend on: the names and defaults of their sequence, and the clocks of the trace.  Names are
+ * kept for any number of sequences, in tables that spill.
  * source: protos/perfetto/trace/interned_data/interned_data.proto, clock_snapshot.proto, trace_packet_defaults.proto;
  *         https://perfetto.dev/docs/concepts/clock-sync */
 struct tm_pftrace_state;

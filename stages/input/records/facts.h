@@ -194,7 +194,7 @@ static inline void tm_facts_put_ref(struct tm_facts *facts, enum tm_stat stat, u
     tm_facts_note(facts, stat, TM_FACT_TEXT_REF, ref);
 }
 
-/* A string that is this number, or 0 for none. */
+/* A string that spells this number, or 0 for none. */
 TM_INLINE void tm_facts_put_text_of(struct tm_facts *facts, enum tm_stat stat, const char *text, size_t length,
                                     int64_t number)
 {
@@ -225,7 +225,7 @@ uint16_t tm_facts_flags(const struct tm_facts *facts, enum tm_class given);
 
 struct tm_hlo;
 
-/* What is needed to make something of facts. */
+/* What is needed to convert facts. */
 struct tm_fact_maker {
     struct tm_trace *trace;
     struct tm_configs *configs;

@@ -84,7 +84,7 @@ void tm_record_store_begin(struct tm_record_store *store, uint64_t track, struct
 bool tm_record_store_next(struct tm_record_place *place, struct tm_raw_record *raw) TM_MUST_USE;
 /* Fill an empty batch with the next records, without own times and own arguments. */
 bool tm_record_store_next_batch(struct tm_record_place *place, struct tm_batch *batch) TM_MUST_USE;
-/* Whose numbers the records have. */
+/* The owner of the signature numbers in the records. */
 struct tm_signatures *tm_record_store_signatures(struct tm_record_store *store);
 
 /* The own arguments of the record returned last; raw->own is valid until the next call on any place of the store.

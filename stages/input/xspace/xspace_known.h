@@ -12,7 +12,7 @@
 
 enum {
     HOLES_MOST = 6,
-    HOLES_FREE = 4, /* of those, for numbers that do not matter */
+    HOLES_FREE = 4, /* of those, for numbers that are ignored */
     STRENGTH_MOST = 3,
     CREDIT = 16,
     CREDIT_MOST = 32,

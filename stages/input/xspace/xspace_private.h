@@ -78,7 +78,7 @@ struct tm_xspace {
     struct tm_index *stats;                /* struct tm_stat_row */
     struct tm_index *events;               /* struct tm_event_row */
     struct tm_xknown *known;               /* events that were seen before */
-    bool is_plain;                         /* they are found without what some processors have: for tests */
+    bool is_plain;                         /* they are found without optional processor instructions: for tests */
     struct tm_device_clock *clock;         /* NULL: recorded times hold */
     struct tm_configs *configs;
     struct tm_hlo *hlo; /* the programs that the file holds */

@@ -15,7 +15,7 @@ struct tm_derived;
 
 enum tm_derived_sort {
     TM_DERIVED_STEP,    /* span "step N": of the host where device is TM_NONE, else its period on the device */
-    TM_DERIVED_GAP,     /* span "CAUSE": no activity; in it what the host did, and the launch of what follows */
+    TM_DERIVED_GAP,     /* span "CAUSE": no activity; inside it what the host did, and the launch of what follows */
     TM_DERIVED_QUEUE,   /* counter: activities that are launched and have not started, the most in each stretch of
                          * time */
     TM_DERIVED_BUSY,    /* counter: share of a stretch of time in which the device is active, percent; of all devices
@@ -23,7 +23,7 @@ enum tm_derived_sort {
     TM_DERIVED_IDLE,    /* counter: share of a stretch of time in which the devices of the host are idle of one cause,
                          * whose number is `row`, percent */
     TM_DERIVED_FINDING, /* span "SEVERITY: TITLE", one for each place that it refers to; without length an instant */
-    TM_DERIVED_FACTS,   /* span over all events of a host, named by the verdict: what is known of the run */
+    TM_DERIVED_FACTS,   /* span over all events of a host, named after the verdict: what is known about the run */
     TM_DERIVED_WORK,    /* span on a row of a device that is in the list of tm_derived_work_row */
 };
 

@@ -65,7 +65,7 @@ enum { TM_LANE_DEPTH = 512, TM_LANES_MOST = 4096 /* of one track */ };
 struct tm_lanes;
 
 struct tm_lanes_options {
-    enum tm_account account; /* which pays */
+    enum tm_account account; /* charged for the memory */
     size_t memory_bytes;     /* for all open spans, with their data */
     bool holds;              /* all of a span is kept until its end: where spans may be cut */
     bool outer_first;        /* of spans that start and end together the outer one ends first, else the inner one:
@@ -109,8 +109,8 @@ struct tm_lane_span *tm_lanes_each_back(struct tm_lanes *lanes, size_t *at);
 void tm_lanes_changed(struct tm_lanes *lanes);
 size_t tm_lanes_count(const struct tm_lanes *lanes); /* open spans */
 
-/* A yes-or-no property of a name, by its handle: a table of a fixed size in which a later name takes the place
- * of an earlier one, so that most events cost no look at a string.  Zeroed = nothing is known. */
+/* A yes-or-no property of a name, by its handle: a table of a fixed size in which a later name replaces an
+ * earlier one, so most events need no look at a string. Zeroed = empty. */
 struct tm_name_answer {
     tm_strid name;
     bool is_known, answer;

@@ -149,7 +149,7 @@ struct tm_perfetto_names {
     size_t fresh_used;
     struct tm_perfetto_slot slots[TM_PERFETTO_SLOTS];
     struct tm_perfetto_guess guesses[TM_PERFETTO_SLOTS];
-    /* What this packet has to bring along, an InternedData on the wire; of packets that protobuf-c makes their
+    /* The entries that this packet has to define, an InternedData on the wire; of packets that protobuf-c makes their
      * strings. */
     uint8_t fresh[TM_PERFETTO_FRESH_BYTES];
 };
@@ -217,7 +217,7 @@ enum {
     TM_PERFETTO_VALUE_BYTES = 3 * TM_PB_MOST, /* of a value but its strings, at most */
 };
 
-/* What is known of the name of an argument. */
+/* What is known about the name of an argument. */
 struct tm_perfetto_key {
     tm_strid id; /* 0 = none */
     bool is_essential;
@@ -263,14 +263,14 @@ void tm_perfetto_put_int(struct tm_perfetto_arguments *a, tm_strid key, int64_t 
 void tm_perfetto_put_true(struct tm_perfetto_arguments *a, tm_strid key);
 void tm_perfetto_put_literal(struct tm_perfetto_arguments *a, tm_strid key, const char *text);
 
-/* Starts of spans as they were written before.  Those of a call site differ only in the time, the arrow, and the numbers
- * in the holes of their arguments, mostly a correlation id:
+/* Starts of spans as they were written before.  Those of a call site differ only in the time, the arrow, and the
+ * numbers in the holes of their arguments, mostly a correlation id:
  *
  *     type, row, name, category | arguments ... correlation id: 1650 | ... | arrow 1650 | + 2416 ns
  *
- * What is before the arrow is kept with its holes, as soon as its strings have numbers, and copied for the next ones: 200
- * instructions for a packet instead of 650.  When the room or a table of names is full, all of it is forgotten, so the
- * bytes that are written do not depend on the memory. */
+ * What is before the arrow is kept with its holes, as soon as its strings have numbers, and copied for the next ones:
+ * 200 instructions for a packet instead of 650.  When the room or a table of names is full, all of it is forgotten, so
+ * the bytes that are written do not depend on the memory. */
 enum {
     TM_KNOWN_START_WAYS = 4,
     TM_KNOWN_START_SETS = 1 << 12, /* a power of two */
