@@ -190,7 +190,7 @@ static void list_runs(const struct tm_found *found, char *text, size_t room)
         if (used + bytes + REST_BYTES > room)
             break;
         used += (size_t)snprintf(text + used, room - used, "%s%s (%s, %s, in %s)", told ? ", " : "", r->name,
-                                 tm_format_date(date, r->mtime_ns), tm_format_bytes(size, (double)r->bytes), r->folder);
+                                 tm_format_date(date, r->when_ns), tm_format_bytes(size, (double)r->bytes), r->folder);
     }
     if (told < found->run_count)
         (void)snprintf(text + used, room - used, "%s%zu more", told ? ", and " : "", found->run_count - told);

@@ -44,7 +44,7 @@ static void print_table(const struct tm_found_run *runs, size_t count)
 {
     const int width = name_width(runs, count);
 
-    (void)printf("%-23s  %5s  %5s  %10s  %-13s  %-*s  %s\n", "NEWEST", "HOSTS", "FILES", "SIZE", "KIND", width, "RUN",
+    (void)printf("%-23s  %5s  %5s  %10s  %-13s  %-*s  %s\n", "TIME", "HOSTS", "FILES", "SIZE", "KIND", width, "RUN",
                  "FOLDER");
     for (size_t i = 0; i < count; i++) {
         const struct tm_found_run *const r = &runs[i];
@@ -52,7 +52,7 @@ static void print_table(const struct tm_found_run *runs, size_t count)
 
         (void)tm_format_visible(name, sizeof(name), r->name, strlen(r->name));
         (void)tm_format_visible(folder, sizeof(folder), r->folder, strlen(r->folder));
-        (void)printf("%-23s  %5zu  %5zu  %10s  %-13s  %-*s  %s\n", tm_format_date(date, r->mtime_ns), r->file_count,
+        (void)printf("%-23s  %5zu  %5zu  %10s  %-13s  %-*s  %s\n", tm_format_date(date, r->when_ns), r->file_count,
                      r->all_count, tm_format_bytes(bytes, (double)r->bytes), kind_word(r->files[0].kind), width, name,
                      folder);
     }
@@ -69,6 +69,8 @@ static void add_run(struct tm_value *runs, const struct tm_found_run *r)
     tm_add_uint(row, "hosts", r->file_count);
     tm_add_uint(row, "files", r->all_count);
     tm_add_uint(row, "bytes", r->bytes);
+    tm_add_int(row, "time_ns", r->when_ns); /* which --latest compares */
+    tm_add_string(row, "time", tm_format_date(date, r->when_ns));
     tm_add_int(row, "newest_ns", r->mtime_ns);
     tm_add_string(row, "newest", tm_format_date(date, r->mtime_ns));
 }
@@ -139,8 +141,8 @@ const struct tm_verb tm_list_verb = {
     .summary = "list the runs found in log directories",
     .usage = "LOGDIR... [--latest] [OPTION...]",
     .description =
-        "Searches log directories, or archives of them, at any depth for run folders, and prints each with its time, "
-        "hosts and size. Files ending in .json or .pb without the name of a trace are detected by content. Links in "
+        "Searches log directories, or archives of them, at any depth for run folders, and prints each with its time "
+        "(the date in its name, otherwise that of its newest file), hosts and size. Files ending in .json or .pb without the name of a trace are detected by content. Links in "
         "an archive are resolved to their members. Skipped files are counted.",
     .examples =
         "tracemill list logdir             all runs, oldest first\n"

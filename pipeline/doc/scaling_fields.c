@@ -99,7 +99,7 @@ static const struct tm_doc_field points[] = {
     { "low_ps", TM_DOC_CHANGE | TM_DOC_OR_NULL | TM_DOC_FRACTION, .title = "Median from" },
     { "high_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Median to" },
     { "speedup", TM_DOC_NUMBER | TM_DOC_OR_NULL | TM_DOC_NOT_NEGATIVE, .title = "Speedup",
-      .help = "Step time of the first point divided by that of this point; for weak scaling, multiplied by the "
+      .help = "Median step time of the first point divided by that of this point; for weak scaling, multiplied by the "
         "factor in devices, because each step does that much more work." },
     { "speedup_low", TM_DOC_NUMBER | TM_DOC_OR_NULL | TM_DOC_NOT_NEGATIVE, .title = "From",
       .help = "95% interval: by resampling the steps for points with one run, from the spread between runs for "
@@ -112,7 +112,7 @@ static const struct tm_doc_field points[] = {
       "ideal speedup, which is the factor in devices." },
     { "efficiency_low_pct", TM_DOC_PERCENT | TM_DOC_OR_NULL, .title = "Efficiency low" },
     { "efficiency_high_pct", TM_DOC_PERCENT | TM_DOC_OR_NULL, .title = "Efficiency high" },
-    { "weak_efficiency_pct", TM_DOC_PERCENT | TM_DOC_OR_NULL, .help = "Step time of the first point divided by this "
+    { "weak_efficiency_pct", TM_DOC_PERCENT | TM_DOC_OR_NULL, .help = "Median step time of the first point divided by this "
       "one: the efficiency if the work grows with the number of devices." },
     { "fitted_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .help = "According to the fitted law." },
     { "fitted_speedup", TM_DOC_NUMBER | TM_DOC_OR_NULL | TM_DOC_NOT_NEGATIVE, .title = "Fitted speedup" },

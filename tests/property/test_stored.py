@@ -4,6 +4,7 @@
 folder, the help of one verb."""
 
 import json
+import os
 import re
 import sys
 from pathlib import Path
@@ -48,7 +49,7 @@ def check_runs(tap, folder):
         (place / "demo.xplane.pb").write_bytes(next(DEMO.rglob("*.xplane.pb")).read_bytes())
     result = run("list", folder / "logdir")
     lines = result.out.splitlines()
-    tap.ok(lines[0].split() == ["NEWEST", "HOSTS", "FILES", "SIZE", "KIND", "RUN", "FOLDER"] and len(lines) == 3
+    tap.ok(lines[0].split() == ["TIME", "HOSTS", "FILES", "SIZE", "KIND", "RUN", "FOLDER"] and len(lines) == 3
            and all(re.search(rf"run_\d  .*{name}/plugins/profile/run_\d$", result.out, re.M) for name in ("warm", "cold")),
            "list shows folders, dates and sizes", result)
     newest = run("list", folder / "logdir", "--latest", "--json")
@@ -56,6 +57,15 @@ def check_runs(tap, folder):
     tap.ok(result.status == 2 and result.err.count("MiB, in ") == 2 and result.err.count(" UTC") == 2, "and so does a refusal", result)
     result = run("report", folder / "logdir", "--latest", "-o", "-", "--format", "json")
     tap.ok(json.loads(result.out)["input"]["run"] == json.loads(newest.out)["runs"][0]["run"], "--latest is the last of the list")
+    for name, copied in (("2026_01_01_10_00_00", 2_000_000_000), ("2026_01_02_10_00_00", 1_000_000_000)):
+        place = folder / "dated" / name
+        place.mkdir(parents=True)
+        (place / "demo.xplane.pb").write_bytes(next(DEMO.rglob("*.xplane.pb")).read_bytes())
+        os.utime(place / "demo.xplane.pb", (copied, copied))
+    last = run("list", folder / "dated").out.splitlines()[-1]
+    latest = json.loads(run("list", folder / "dated", "--latest", "--json").out)["runs"][0]
+    tap.ok(last.startswith("2026-01-02 10:00:00 UTC ") and latest["time"] == "2026-01-02 10:00:00 UTC" and
+           latest["newest"].startswith("2001-09-09"), "the time is the one that --latest compares, not that of a copy", last, latest)
 
 
 def check_help(tap):
