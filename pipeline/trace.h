@@ -94,6 +94,12 @@ struct tm_track {
         last_ps; /* set by the survey: first start and last end of the records; nothing if there are none */
 };
 
+/* Whether its events are those of a device. */
+static inline bool tm_is_of_device(const struct tm_track *track)
+{
+    return track->side == TM_SIDE_DEVICE && track->device != TM_NONE;
+}
+
 struct tm_device {
     uint32_t index; /* position in tm_trace.devices */
     uint8_t kind;   /* enum tm_device_kind */

@@ -83,14 +83,17 @@ tm_status tm_report_make(struct tm_run *run, const struct tm_options *options, c
 struct tm_split_borders {
     struct tm_run *run;
     const struct tm_options *options;
-    bool writes_ends; /* of the writer: else what is open has not been written */
+    bool writes_ends;  /* of the writer: else what is open has not been written */
+    bool follows_work; /* the caller ends parts where all work of their steps is written: only limits are tested */
     /* the host */
+    const struct tm_trace *trace;
     const struct tm_steps *steps;
     struct tm_clock clock;
-    int64_t first_ps;  /* its first event, on the output's clock */
-    uint64_t begun;    /* steps that start before or at the current part's start */
-    int64_t border_ps; /* the next one; INT64_MAX = none */
-    int64_t zero_ps;   /* of all hosts: borders by time count from here */
+    int64_t first_ps;     /* its first event, on the output's clock */
+    uint64_t begun;       /* steps that start before or at the current part's start */
+    int64_t border_ps;    /* the next one; INT64_MAX = none */
+    uint64_t border_step; /* by step: which starts there; UINT64_MAX = none */
+    int64_t zero_ps;      /* of all hosts: borders by time count from here */
     /* the part */
     bool is_fresh;            /* it was not requested */
     uint64_t counters_before; /* that are at its start */
@@ -104,6 +107,10 @@ void tm_split_borders_init(struct tm_split_borders *b, struct tm_run *run, const
  *         zero_ps  the first event of all hosts, on the output's clock */
 tm_status tm_split_borders_begin_host(struct tm_split_borders *b, const struct tm_trace *trace,
                                       const struct tm_clock *clock, int64_t zero_ps);
+
+/* By step: whether an event belongs to a later part: as in struct tm_events_in_parts. */
+bool tm_split_borders_is_later(struct tm_split_borders *b, const struct tm_track *track, int64_t start_ps,
+                               uint32_t step);
 
 /* As tm_wants_cut. */
 bool tm_split_borders_want(struct tm_split_borders *b, const struct tm_export_counts *counts, uint64_t raw_bytes,

@@ -98,18 +98,21 @@ static int64_t next_border(struct tm_split_borders *b, int64_t time_ps)
             return INT64_MAX;
         return border_ps;
     }
+    b->border_step = UINT64_MAX;
     if (o->by != TM_BY_STEP)
         return INT64_MAX;
     /* The next multiple of the steps per part that have started. */
     ordinal = b->begun ? (b->begun - 1) / o->by_steps : 0;
     if (__builtin_mul_overflow(ordinal + 1, o->by_steps, &ordinal))
         return INT64_MAX;
+    b->border_step = ordinal < tm_rows_count(b->steps->marks) ? ordinal : UINT64_MAX;
     return step_begin(b, ordinal);
 }
 
 tm_status tm_split_borders_begin_host(struct tm_split_borders *b, const struct tm_trace *trace,
                                       const struct tm_clock *clock, int64_t zero_ps)
 {
+    b->trace = trace;
     b->steps = &trace->steps;
     b->clock = *clock;
     b->zero_ps = zero_ps;
@@ -120,6 +123,31 @@ tm_status tm_split_borders_begin_host(struct tm_split_borders *b, const struct t
         b->begun++;
     b->border_ps = next_border(b, b->first_ps);
     return b->run->error.status;
+}
+
+/* Until when a device works on the last step before the border, on the host's clock. */
+static int64_t work_end(const struct tm_split_borders *b, uint32_t device)
+{
+    const struct tm_step_row *row;
+
+    if (!b->steps->rows || !b->border_step || !b->trace->devices[device].activities)
+        return INT64_MIN;
+    row = tm_rows_at(b->steps->rows, b->trace->devices[device].first_step_row + b->border_step - 1);
+    return row->activities ? row->last_ps : INT64_MIN;
+}
+
+/* Work belongs to its step, whenever the device does it.  What has no step belongs to the part by its time: on a device after
+ * the work of the part. */
+bool tm_split_borders_is_later(struct tm_split_borders *b, const struct tm_track *track, int64_t start_ps,
+                               uint32_t step)
+{
+    if (b->border_ps == INT64_MAX)
+        return false;
+    if (step != TM_NONE)
+        return step >= b->border_step;
+    if (output_time(b, start_ps) < b->border_ps)
+        return false;
+    return !track || !tm_is_of_device(track) || start_ps >= work_end(b, track->device);
 }
 
 /* --- limits --- */
@@ -161,7 +189,7 @@ bool tm_split_borders_want(struct tm_split_borders *b, const struct tm_export_co
             b->border_ps = INT64_MAX;
         return false;
     }
-    if (time_ps >= b->border_ps)
+    if (time_ps >= b->border_ps && !b->follows_work)
         return true;
     return has_enough_new(b, counts) &&
            (counts->slices >= o->part_events ||
@@ -394,6 +422,13 @@ static void at_border(void *to, int64_t time_ps)
     p->borders.border_ps = time_ps;
 }
 
+static bool is_later(void *to, const struct tm_track *track, int64_t start_ps, uint32_t step)
+{
+    struct tm_split_parts *const p = to;
+
+    return tm_split_borders_is_later(&p->borders, track, start_ps, step);
+}
+
 static struct tm_out_file *next_file(void *to, const struct tm_export_counts *counts, int64_t time_ps)
 {
     struct tm_split_parts *p = to;
@@ -405,10 +440,11 @@ static struct tm_out_file *next_file(void *to, const struct tm_export_counts *co
 
 /* --- all parts --- */
 
-/* Whether the calls that write the parts make the overview too: where each event is written once, as start and end. */
+/* Whether the calls that write the parts make the overview too: where each event is written once, as start and end, and in
+ * time order, which those of parts by step are not. */
 static bool has_overview_beside(const struct tm_split_parts *p)
 {
-    return p->format->type->writes_ends && p->c->options->by != TM_BY_DEVICE;
+    return p->format->type->writes_ends && p->c->options->by != TM_BY_DEVICE && !p->borders.follows_work;
 }
 
 static void open_writer(struct tm_split_parts *p, bool has_device, uint32_t device)
@@ -421,6 +457,7 @@ static void open_writer(struct tm_split_parts *p, bool has_device, uint32_t devi
         .next_file = next_file,
         .border = p->c->options->by == TM_BY_NAME ? p->c->options->by_name : NULL,
         .at_border = at_border,
+        .part_end_ps = p->borders.follows_work ? &p->borders.border_ps : NULL,
         .to = p,
     };
 
@@ -504,7 +541,11 @@ static void split_parts_write(struct tm_split_parts *p, struct tm_conversion *c,
     if (tm_failed(c->run))
         return;
     tm_split_borders_init(&p->borders, c->run, c->options, format->type);
+    p->borders.follows_work = c->options->by == TM_BY_STEP;
+    c->is_later = p->borders.follows_work ? is_later : NULL;
+    c->to_later = p;
     write_hosts(p, by_device, TM_NONE, &devices);
+    c->is_later = NULL;
     for (uint32_t i = 0; by_device && i < devices && !tm_failed(c->run); i++)
         write_hosts(p, true, i, &devices);
 }

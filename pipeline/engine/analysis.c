@@ -298,6 +298,41 @@ tm_status tm_host_bare_events(struct tm_host_run *host, tm_take_event *take, voi
     return end_events(host);
 }
 
+/* --- in parts --- */
+
+struct resolved_parts {
+    struct resolved resolved; /* first: take_record has it */
+    const struct tm_events_in_parts *parts;
+};
+
+/* Only work of devices has a step; it is resolved once more when it is taken. */
+static bool is_later_record(void *to, const struct tm_track *track, const struct tm_raw_record *raw)
+{
+    const struct resolved_parts *const r = to;
+    const struct tm_event *event = NULL;
+
+    if (track && tm_is_of_device(track) && !tm_is_flow(&raw->record))
+        event = tm_resolve(&r->resolved.host->resolver, track, raw);
+    return r->parts->is_later(r->parts->to, track, raw->record.start_ps, event ? event->step : TM_NONE);
+}
+
+static tm_status end_part_of_records(void *to)
+{
+    const struct resolved_parts *const r = to;
+
+    return r->parts->end_part(r->parts->to);
+}
+
+tm_status tm_host_events_in_parts(struct tm_host_run *host, const struct tm_events_in_parts *parts)
+{
+    struct resolved_parts r = { { host, parts->take, parts->to }, parts };
+    const struct tm_part_order order = { take_record, is_later_record, end_part_of_records, &r };
+
+    begin_events(host, "writing");
+    tm_order_in_parts(host->source, !parts->is_bare, &order);
+    return end_events(host);
+}
+
 static tm_status order_by_device(struct tm_host_run *host, tm_take_many *take_many, void *to)
 {
     const uint64_t slice = tm_budget_share(&host->run->budget, TM_ACCOUNT_THREADS) / SLICE_RECORD_BYTES;

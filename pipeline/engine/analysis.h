@@ -286,6 +286,20 @@ typedef tm_status tm_take_event(void *to, const struct tm_event *event);
 tm_status tm_host_events(struct tm_host_run *host, tm_take_event *take, void *to);
 /* The same without their own arguments, even if these are kept. */
 tm_status tm_host_bare_events(struct tm_host_run *host, tm_take_event *take, void *to);
+/* The same in parts: tm_order_in_parts.
+ * in:     is_later  whether an event belongs to a later part; track: NULL = of a track that is not in order; step: of
+ *                   work of a device, TM_NONE = of none that is known
+ *         end_part  what comes from now on does
+ *         is_bare   without their own arguments */
+struct tm_events_in_parts {
+    tm_take_event *take;
+    bool (*is_later)(void *to, const struct tm_track *track, int64_t start_ps, uint32_t step);
+    tm_status (*end_part)(void *to);
+    void *to;
+    bool is_bare;
+};
+
+tm_status tm_host_events_in_parts(struct tm_host_run *host, const struct tm_events_in_parts *parts);
 /* The same device by device, in the order of tm_order_by_device: for figures. */
 tm_status tm_host_events_by_device(struct tm_host_run *host, tm_take_event *take, void *to);
 /* Report the number of events of each kind, once; if options.counts is set. */

@@ -296,6 +296,39 @@ static tm_status take_event(void *to, const struct tm_event *event)
     return tm_exporter_take(to, event);
 }
 
+/* Events in parts. */
+struct in_parts {
+    struct tm_conversion *c;
+    struct tm_exporter *exporter;
+};
+
+static tm_status take_of_part(void *to, const struct tm_event *event)
+{
+    return tm_exporter_take(((struct in_parts *)to)->exporter, event);
+}
+
+static bool is_later(void *to, const struct tm_track *track, int64_t start_ps, uint32_t step)
+{
+    const struct tm_conversion *const c = ((struct in_parts *)to)->c;
+
+    return c->is_later(c->to_later, track, start_ps, step);
+}
+
+static tm_status end_part(void *to)
+{
+    return tm_exporter_end_part(((struct in_parts *)to)->exporter);
+}
+
+static void give_events(struct tm_conversion *c, struct tm_host_run *host, struct tm_exporter *exporter)
+{
+    if (c->is_later)
+        (void)tm_host_events_in_parts(host, &(const struct tm_events_in_parts){ take_of_part, is_later, end_part,
+                                                                                &(struct in_parts){ c, exporter },
+                                                                                c->is_bare });
+    else
+        (void)(c->is_bare ? tm_host_bare_events : tm_host_events)(host, take_event, exporter);
+}
+
 /* What is damaged is known when all of a file was read. */
 static void note_damage(struct tm_conversion *c, uint32_t number)
 {
@@ -326,7 +359,7 @@ tm_status tm_conversion_events(struct tm_conversion *c, uint32_t number, struct 
     }
     tm_exporter_begin_host(exporter, &host->trace, &c->clocks[number].to_output);
     if (!tm_failed(run))
-        (void)(c->is_bare ? tm_host_bare_events : tm_host_events)(host, take_event, exporter);
+        give_events(c, host, exporter);
     if (!tm_failed(run))
         tm_exporter_end_host(exporter);
     count_as_before(c, &before);

@@ -30,6 +30,9 @@ struct tm_conversion {
     struct tm_file_facts *file; /* of the file that is being read */
     char problem[2600];         /* of the first damaged file, with its path */
     uint64_t damaged_files;
+    /* Events come in parts: as in struct tm_events_in_parts; NULL = by time. */
+    bool (*is_later)(void *to, const struct tm_track *track, int64_t start_ps, uint32_t step);
+    void *to_later;
 };
 
 /* Find the inputs.

@@ -25,6 +25,7 @@ struct head {
     uint32_t at;              /* in the batch */
     uint32_t group;
     bool has_record;
+    bool waits; /* its record belongs to a later part */
 };
 
 /* What heads are compared by, and which one it is. */
@@ -579,6 +580,74 @@ static tm_status merge(struct order *o, uint64_t slice, const struct taker *take
     return st;
 }
 
+/* --- in parts --- */
+
+/* The heads that wait are merged again.  out: false: there are none */
+static bool take_waiting(struct order *o)
+{
+    struct group *const g = o->groups;
+
+    g->count = 0;
+    for (size_t i = 0; i < o->opened; i++) {
+        if (!o->heads[i].waits)
+            continue;
+        o->heads[i].waits = false;
+        set_node(o, &g->nodes[g->count++], i);
+    }
+    g->left = g->count;
+    build_tree(g);
+    return g->count > 0;
+}
+
+static tm_status merge_part(struct order *o, const struct tm_part_order *parts)
+{
+    struct group *const g = o->groups;
+    tm_status st = TM_OK;
+
+    while (g->left && st == TM_OK) {
+        const size_t number = head_of(&g->nodes[g->first]);
+        struct head *const head = &o->heads[number];
+        bool more = false;
+
+        if (parts->is_later(parts->to, head->cursor ? &head->track : NULL, &head->raw)) {
+            head->waits = true;
+            end_first(g);
+            continue;
+        }
+        st = fetch_own(o, head->cursor, &head->raw);
+        if (st == TM_OK)
+            st = parts->take(parts->to, &head->track, &head->raw);
+        more = true;
+        if (st == TM_OK && !step_in_batch(head))
+            st = advance(o, head, &more);
+        if (more) {
+            set_node(o, &g->nodes[g->first], number);
+            g->first = play(g, g->first);
+        } else {
+            close_head(o, head);
+            end_first(g);
+        }
+    }
+    return st;
+}
+
+static tm_status merge_parts(struct order *o, const struct tm_part_order *parts)
+{
+    tm_status st;
+
+    if (tm_failed(o->run))
+        return o->run->error.status;
+    build_trees(o);
+    for (;;) {
+        st = merge_part(o, parts);
+        if (st != TM_OK || !take_waiting(o))
+            return st;
+        st = parts->end_part(parts->to);
+        if (st != TM_OK)
+            return st;
+    }
+}
+
 static size_t memory_of_heads(const struct order *o)
 {
     return o->most * (sizeof(*o->heads) + sizeof(*o->nodes) + sizeof(*o->losers)) +
@@ -647,6 +716,20 @@ tm_status tm_order(struct tm_source *source, bool gives_own, tm_take_record *tak
     struct order o = order_of(source, gives_own, 1);
 
     return order_all(&o, UINT64_MAX, &(struct taker){ .take = take, .to = to });
+}
+
+tm_status tm_order_in_parts(struct tm_source *source, bool gives_own, const struct tm_part_order *parts)
+{
+    struct order o = order_of(source, gives_own, 1);
+    size_t tracks;
+    tm_status st;
+
+    o.cutoff = find_cutoff(&o, &tracks);
+    if (make_heads(&o, tracks))
+        open_tracks(&o);
+    st = merge_parts(&o, parts);
+    clear(&o);
+    return st;
 }
 
 tm_status tm_order_by_device(struct tm_source *source, uint64_t slice, tm_take_record *take, tm_take_many *take_many,

@@ -25,6 +25,17 @@ tm_status tm_order(struct tm_source *source, bool gives_own, tm_take_record *tak
  *         take_many  gets those that have a number, of a device or of the host; NULL: `take` gets each of them */
 tm_status tm_order_by_device(struct tm_source *source, uint64_t slice, tm_take_record *take, tm_take_many *take_many,
                              void *to);
+/* The same in parts: records that belong to a later part, and all that follow them on their track, wait until it starts.
+ * Within a part, records are in the order of tm_order; tracks that are not in order follow time alone. */
+struct tm_part_order {
+    tm_take_record *take;
+    /* in:     track  NULL = of a track that is not in order */
+    bool (*is_later)(void *to, const struct tm_track *track, const struct tm_raw_record *raw);
+    tm_status (*end_part)(void *to); /* all that is left is later */
+    void *to;
+};
+
+tm_status tm_order_in_parts(struct tm_source *source, bool gives_own, const struct tm_part_order *parts);
 /* The same of one track. */
 tm_status tm_order_track(struct tm_source *source, uint64_t track, tm_take_record *take, void *to);
 

@@ -18,6 +18,8 @@ from pathlib import Path
 import jsonschema
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+import make_profile  # noqa: E402
+import make_pytorch  # noqa: E402
 import trace_tally  # noqa: E402
 from perfetto import importer  # noqa: E402
 from perfetto.compare import (clean, compare_arrows, differences, is_derived, label_of_track,  # noqa: E402
@@ -211,6 +213,75 @@ def check(source, folder, options):
     return wrong, len(index["parts"])
 
 
+# --- work that is done long after its launch -------------------------------------------------------------------
+
+LATE_US = 4000  # two to four steps of the made profiles
+
+
+def late_profiles():
+    """{name: (file, content)}: devices are some steps behind their host."""
+    space = make_profile.gpu(seed=4, steps=8)
+    for plane in space.planes:
+        for line in plane.lines if plane.name.startswith("/device:GPU") else ():
+            for event in line.events:
+                event.start_ps += LATE_US * make_profile.US
+    yield "XSpace", "host0.xplane.pb", space.encode()
+    trace = json.loads(make_pytorch.rank_of(steps=8))
+    for event in trace["traceEvents"]:
+        if event.get("cat") in ("kernel", "gpu_memcpy", "gpu_memset", "gpu_user_annotation") or (event.get("cat") == "ac2g" and event["ph"] == "f"):
+            event["ts"] += LATE_US
+    yield "PyTorch", "rank0.pt.trace.json", json.dumps(trace).encode()
+
+
+def correlations(held, is_of_device):
+    """Ids of what is on a device, or of the calls that launched it."""
+    found = set()
+    for one in held.slices.values():
+        process = (held.tracks[one.track].process or (0, ""))[1]
+        on_device = process.startswith(("/device:GPU", "GPU ")) or one.category in ("kernel", "gpu_memcpy", "gpu_memset")
+        if on_device == is_of_device:
+            found |= {whole for _, key, _, whole, _, _ in one.args if key.endswith(("correlation_id", "correlation"))}
+    return found - {None}
+
+
+def late_work(tap, folder):
+    """Parts by step have the work that the calls of their steps launched, however late, with its arrows; their sum is the whole."""
+    for name, file, content in late_profiles():
+        source = folder / file
+        source.write_bytes(content)
+        run("convert", source, "-o", folder / "whole.pftrace", "--plain", "-q")
+        whole = Held(folder / "whole.pftrace")
+        wanted = joined(pieces_of(whole))[0]
+        for form in ("pftrace", "json"):
+            parts = folder / f"{name}-{form}"
+            result = run("split", source, "-o", parts, "--by", "step=2", "--plain", "--no-overview", "--format", form)
+            index = json.loads((parts / "index.json").read_text(encoding="utf-8"))["parts"] if result.status == 0 else []
+            held = [Held(parts / part["file"]) for part in index]
+            label = f"late work, {name} in {form}"
+            complaints = [line for one in held for line in one.complaints(are_flows_cut=True)]
+            tap.ok(len(held) >= 4 and not complaints, f"{label}: {len(held)} parts", result, *complaints[:4])
+            lone = [correlations(one, True) - correlations(one, False) for one in held]
+            tap.ok(sum(len(correlations(one, True)) for one in held) > 100 and not any(lone), f"{label}: work is with its calls", *(str(ids)[:200] for ids in lone))
+            clocks = [origin_ns(parts / part["file"]) if form == "json" else 0 for part in index]
+            pieces = [piece for one, clock in zip(held, clocks) for piece in pieces_of(one, clock, form == "json")]
+            found, broken = joined(pieces)
+            want = Counter()
+            for (*place, depth), count in wanted.items():
+                want[(*place, 0 if form == "json" else depth)] += count
+            wrong = broken + differences("slice", want, found)
+            tap.ok(not wrong, f"{label}: together they have all slices", *wrong[:6])
+            cut = sum(one.cut is not None for one in pieces)
+            tap.ok(sum(len(one.flows) for one in held) == len(whole.flows) > 100, f"{label}: with all arrows",
+                   [len(one.flows) for one in held], len(whole.flows), cut)
+            overlap = sum(a["end_ns"] > b["begin_ns"] for a, b in zip(index, index[1:]))
+            tap.ok(overlap == len(index) - 1, f"{label}: parts overlap in time", overlap)
+            if form == "pftrace":
+                together = Held(put_together(parts, {"parts": index}))
+                wrong = together.complaints() + joined(pieces_of(together))[1] + differences("slice", wanted, joined(pieces_of(together))[0])
+                tap.ok(not wrong and len(together.flows) == len(whole.flows), f"{label}: cat joins them", *wrong[:6])
+        source.unlink()
+
+
 def is_chosen(source, name, is_full):
     if is_full:
         return any(fnmatchcase(source, pattern) for pattern in SOURCES)
@@ -224,6 +295,9 @@ def main():
     options = parser.parse_args()
     tap = Tap()
     why = importer.missing()
+    if not why and fnmatchcase("late work", options.case):
+        with Scratch() as folder:
+            late_work(tap, folder)
     with Scratch() as folder:
         for source in all_sources(folder):
             for way, words in WAYS.items():

@@ -393,8 +393,8 @@ static void exporter_count_launch(struct tm_exporter *e, struct tm_out_event *ev
 
     e->counts.arrows += is_known;
     event->begins_flow = !is_known;
-    if (has_number)
-        event->flow = set_of(e, event->flow)->number;
+    if (has_number) /* apart from those of the file's own arrows, where both are written */
+        event->flow = set_of(e, event->flow)->number + (e->has_arrows ? UINT64_C(1) << 40 : 0);
 }
 
 /* An end whose start was lost is not written: each one that is has its start, but perhaps in the part before. */
@@ -462,6 +462,8 @@ static void exporter_take_flow(struct tm_exporter *e, const struct tm_export_ite
         drop(e, item->event, TM_TALLY_FLOW_NOT_BEGUN);
         return;
     }
+    if (e->work_lanes && tm_is_of_device(item->track)) /* from a launch: it is drawn by the ids of both */
+        return;
     lane = item->number == TM_NONE ? UINT32_MAX : tm_lanes_innermost(e->lanes, item->number);
     if ((!is_begin && is_lost(&e->lost, flow.id)) ||
         (lane == UINT32_MAX && (flow.is_enclosed || item->number == TM_NONE))) {
@@ -499,8 +501,8 @@ static uint64_t exporter_launch_arrow(const struct tm_exporter *e, const struct 
 {
     const bool is_launched = event->launch_track != TM_NONE && track->line != TM_LINE_TPU_OPS;
 
-    /* In the part of a device, the file's own arrows start elsewhere. */
-    if ((e->has_arrows && !is_of_device(e)) || !event->record.correlation || e->options.is_overview)
+    /* In the part of a device, the file's own arrows start elsewhere; in that of a step, they end elsewhere in time. */
+    if ((e->has_arrows && !is_of_device(e) && !e->work_lanes) || !event->record.correlation || e->options.is_overview)
         return 0;
     if (!is_launched && event->record.class != TM_CLASS_LAUNCH && track->line != TM_LINE_TPU_MODULES)
         return 0;
@@ -581,9 +583,9 @@ static bool stays_open(struct tm_exporter *e, const struct tm_lane_span *span)
 }
 
 /* Something starts on a track. */
-static void end_empty(struct tm_exporter *e, uint64_t track)
+static void end_empty(struct tm_exporter *e, struct tm_lanes *lanes, uint64_t track)
 {
-    struct tm_lane_span *const ended = e->empty_spans ? tm_lanes_end_empty(e->lanes, track) : NULL;
+    struct tm_lane_span *const ended = e->empty_spans ? tm_lanes_end_empty(lanes, track) : NULL;
 
     if (!ended)
         return;
@@ -593,12 +595,12 @@ static void end_empty(struct tm_exporter *e, uint64_t track)
 }
 
 /* in: span  track, key and event, without its row */
-static void exporter_add_span(struct tm_exporter *e, struct tm_lane_span *span)
+static void exporter_add_span(struct tm_exporter *e, struct tm_lanes *lanes, struct tm_lane_span *span)
 {
     bool is_open;
 
-    end_empty(e, span->track);
-    if (!tm_lanes_choose(e->lanes, span)) {
+    end_empty(e, lanes, span->track);
+    if (!tm_lanes_choose(lanes, span)) {
         tm_tally_add(&e->run->tallies, TM_TALLY_LANES_FULL, 1);
         return;
     }
@@ -615,7 +617,7 @@ static void exporter_add_span(struct tm_exporter *e, struct tm_lane_span *span)
     if (!is_open || is_written(e, span))
         write_end(e, span);
     if (is_open)
-        tm_lanes_open(e->lanes, span);
+        tm_lanes_open(lanes, span);
 }
 
 /* Classes that say something of an event beside its kind. */
@@ -698,54 +700,90 @@ static void exporter_take_span(struct tm_exporter *e, const struct tm_export_ite
         return;
     event->marks = tm_out_cuts_of(event);
     event->marks |= record->flags & TM_FLAG_OPEN ? TM_OUT_UNFINISHED : 0;
-    exporter_add_span(e, &span);
+    exporter_add_span(e, e->work_lanes && tm_is_of_device(item->track) ? e->work_lanes : e->lanes, &span);
 }
 
 /* --- ending --- */
 
-/* Everything that ends at time_ps or before; nothing more happens at that time. */
-static void exporter_end_spans(struct tm_exporter *e, int64_t time_ps)
+/* Where the part of the calls ends; nothing of theirs is written beyond it. */
+static int64_t part_end(const struct tm_exporter *e)
+{
+    return e->work_lanes ? *e->options.part_end_ps : INT64_MAX;
+}
+
+static int64_t earlier(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static void end_spans(struct tm_exporter *e, struct tm_lanes *lanes, int64_t time_ps)
 {
     struct tm_lane_span *ended;
 
-    while ((ended = tm_lanes_next_end(e->lanes, time_ps)))
-        if (!is_written(e, ended))
+    while ((ended = tm_lanes_next_end(lanes, time_ps)))
+        if (!is_written(e, ended) && !ended->is_over)
             write_end(e, ended);
+}
+
+/* Everything that ends at time_ps or before; nothing more happens at that time. */
+static void exporter_end_spans(struct tm_exporter *e, int64_t time_ps)
+{
+    end_spans(e, e->lanes, earlier(time_ps, part_end(e)));
+    if (e->work_lanes)
+        end_spans(e, e->work_lanes, time_ps);
     e->empty_spans = 0;
 }
 
 /* Everything that is open ends in the current file, and continues in the next one. */
-static void exporter_cut_spans(struct tm_exporter *e, int64_t time_ps)
+static void cut_spans(struct tm_exporter *e, struct tm_lanes *lanes, int64_t time_ps)
 {
     const bool inner_first = e->writer->type->writes_ends;
     const struct tm_lane_span *span;
     size_t at = 0;
 
-    while ((span = inner_first ? tm_lanes_each_back(e->lanes, &at) : tm_lanes_each(e->lanes, &at))) {
+    while ((span = inner_first ? tm_lanes_each_back(lanes, &at) : tm_lanes_each(lanes, &at))) {
         struct tm_lane_span piece = *span;
 
+        if (span->is_over)
+            continue;
         piece.event.end_ps = time_ps;
         piece.event.marks |= TM_OUT_CUT_END | TM_OUT_CONTINUED;
         write_end(e, &piece);
     }
 }
 
-static void exporter_resume_spans(struct tm_exporter *e, int64_t time_ps)
+static void resume_spans(struct tm_exporter *e, struct tm_lanes *lanes, int64_t time_ps)
 {
     struct tm_lane_span *span;
     size_t at = 0;
 
-    while ((span = tm_lanes_each(e->lanes, &at))) {
+    while ((span = tm_lanes_each(lanes, &at))) {
         const uint8_t marks = span->event.marks;
         const bool is_clipped = !(marks & TM_OUT_CONTINUES) && marks & TM_OUT_CUT_BEGIN;
 
+        if (span->is_over)
+            continue;
         span->event.start_ps = time_ps;
         span->event.marks |= TM_OUT_CUT_BEGIN | TM_OUT_CONTINUES | (is_clipped ? TM_OUT_CLIPPED : 0);
         span->event.flow = 0; /* the arrow ends at the first piece */
         e->counts.pieces++;
         write_begin(e, span);
     }
-    tm_lanes_changed(e->lanes);
+    tm_lanes_changed(lanes);
+}
+
+/* The work of devices that is open ends in the current file, where it ends; its lanes stay taken as long as it lasts. */
+static void end_work(struct tm_exporter *e)
+{
+    const bool inner_first = e->writer->type->writes_ends;
+    struct tm_lane_span *span;
+    size_t at = 0;
+
+    while ((span = inner_first ? tm_lanes_each_back(e->work_lanes, &at) : tm_lanes_each(e->work_lanes, &at))) {
+        if (!span->is_over && !is_written(e, span))
+            write_end(e, span);
+        span->is_over = true;
+    }
 }
 
 /* --- an exporter --- */
@@ -786,7 +824,8 @@ static void open_parts(struct tm_exporter *e)
 {
     struct tm_budget *const budget = &e->run->budget;
     const struct tm_trace_writer_type *const type = e->writer->type;
-    const struct tm_lanes_options lanes = {
+    const size_t work_bytes = tm_budget_share(budget, TM_ACCOUNT_THREADS) / 4;
+    struct tm_lanes_options lanes = {
         .account = TM_ACCOUNT_THREADS,
         .memory_bytes = tm_budget_share(budget, TM_ACCOUNT_THREADS) / 32 * 31,
         .holds = e->may_cut,
@@ -798,9 +837,14 @@ static void open_parts(struct tm_exporter *e)
         e->begun = tm_take(budget, TM_ACCOUNT_LAUNCHES, TM_ARROW_SETS * sizeof(*e->begun), &e->run->error);
     if (e->begun)
         e->flows = tm_take(budget, TM_ACCOUNT_LAUNCHES, TM_FLOW_BLOCKS * sizeof(*e->flows), &e->run->error);
+    if (e->options.part_end_ps)
+        lanes.memory_bytes -= work_bytes;
     if (e->flows)
         e->lanes = tm_lanes_new(e->run, &lanes);
-    if (e->lanes)
+    lanes.memory_bytes = work_bytes;
+    if (e->lanes && e->options.part_end_ps)
+        e->work_lanes = tm_lanes_new(e->run, &lanes);
+    if (e->lanes && !tm_failed(e->run))
         e->rows =
             tm_out_rows_new(e->run, e->names, e->options.names_hosts, tm_budget_share(budget, TM_ACCOUNT_MODEL) / 4);
     if (e->rows && e->options.side)
@@ -840,6 +884,7 @@ void tm_exporter_free(struct tm_exporter *e)
     tm_sorter_free(e->launches.sorter);
     tm_event_filter_free(e->filter);
     tm_out_rows_free(e->rows);
+    tm_lanes_free(e->work_lanes);
     tm_lanes_free(e->lanes);
     tm_give(&e->run->budget, TM_ACCOUNT_LAUNCHES, e->flows, TM_FLOW_BLOCKS * sizeof(*e->flows));
     tm_give(&e->run->budget, TM_ACCOUNT_LAUNCHES, e->begun, TM_ARROW_SETS * sizeof(*e->begun));
@@ -874,37 +919,43 @@ static int64_t exporter_time(struct tm_exporter *e, int64_t ps)
     return 0;
 }
 
-/* The current file ends, and another one starts. */
-static void cut(struct tm_exporter *e, int64_t time_ps)
+/* The current file ends, and another one starts.  in: end_ps  of the calls */
+static void cut(struct tm_exporter *e, int64_t time_ps, int64_t end_ps)
 {
     const struct tm_trace_writer_type *const type = e->writer->type;
     struct tm_out_file *next;
 
     exporter_end_spans(e, time_ps); /* what has no length is not cut in two */
-    exporter_cut_spans(e, time_ps);
+    cut_spans(e, e->lanes, earlier(time_ps, end_ps));
+    if (e->work_lanes)
+        cut_spans(e, e->work_lanes, time_ps);
     type->end_file(e->writer);
-    next = tm_failed(e->run) ? NULL : e->options.next_file(e->options.to, &e->counts, time_ps);
+    next = tm_failed(e->run) ? NULL : e->options.next_file(e->options.to, &e->counts, end_ps);
     if (!next)
         return;
     type->begin_file(e->writer, next);
     tm_exporter_begin_file(e);
     e->is_cut = true;
-    tm_exporter_repeat_counters(e, time_ps);
-    exporter_resume_spans(e, time_ps);
+    tm_exporter_repeat_counters(e, earlier(time_ps, end_ps));
+    resume_spans(e, e->lanes, earlier(time_ps, end_ps));
+    if (e->work_lanes)
+        resume_spans(e, e->work_lanes, time_ps);
 }
 
 static void cut_where_wanted(struct tm_exporter *e, int64_t time_ps)
 {
+    const size_t open = tm_lanes_count(e->lanes) + (e->work_lanes ? tm_lanes_count(e->work_lanes) : 0);
+
+    /* A limit ends a part before its calls have all come. */
     if (e->may_cut && !tm_failed(e->run) &&
-        e->options.wants_cut(e->options.to, &e->counts, e->writer->type->raw_bytes(e->writer), tm_lanes_count(e->lanes),
-                             time_ps))
-        cut(e, time_ps);
+        e->options.wants_cut(e->options.to, &e->counts, e->writer->type->raw_bytes(e->writer), open, time_ps))
+        cut(e, time_ps, e->work_lanes ? earlier(time_ps, part_end(e) - 1) : time_ps);
 }
 
 /* Write everything that precedes a start at this time: computed rows, and ends.  After a failed cut no file is open. */
 static void advance(struct tm_exporter *e, int64_t time_ps)
 {
-    while (e->derived && e->derived_part.start_ps <= time_ps) {
+    while (e->derived && e->derived_part.start_ps <= time_ps && e->derived_part.start_ps < part_end(e)) {
         exporter_end_spans(e, e->derived_part.start_ps);
         cut_where_wanted(e, e->derived_part.start_ps);
         if (tm_failed(e->run))
@@ -1171,6 +1222,19 @@ tm_status tm_exporter_take(struct tm_exporter *e, const struct tm_event *event)
     return e->run->error.status;
 }
 
+tm_status tm_exporter_end_part(struct tm_exporter *e)
+{
+    const int64_t end_ps = part_end(e);
+
+    advance(e, end_ps - 1);
+    if (tm_failed(e->run))
+        return e->run->error.status;
+    end_work(e);
+    cut(e, end_ps, end_ps);
+    e->now_ps = -1; /* the next part starts before this one has ended on all devices */
+    return e->run->error.status;
+}
+
 /* Computed rows of a host, beside the recorded events. */
 
 /* Find the next requested row. */
@@ -1242,7 +1306,7 @@ static void write_span(struct tm_exporter *e, const struct tm_derived_row *row)
     span.event.marks |= tm_out_cuts_of(&span.event);
     if (row->sort == TM_DERIVED_FINDING || row->sort == TM_DERIVED_FACTS)
         span.event.marks |= TM_OUT_PUBLIC;
-    exporter_add_span(e, &span);
+    exporter_add_span(e, e->lanes, &span);
 }
 
 /* the next one, and find another */

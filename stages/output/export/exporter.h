@@ -80,6 +80,7 @@ struct tm_lane_span {
     uint64_t track;            /* any number: spans of one number share lanes */
     uint64_t key;              /* of asynchronous spans; spans nest only in those of the same key */
     uint32_t lane;             /* out */
+    bool is_over;              /* of the caller: its end is written, and its lane is still taken */
     struct tm_out_event event; /* row, of and trace are not kept: they are NULL when it is given back.  Unless `holds`,
                                 * only its times and marks are kept */
 };
@@ -293,6 +294,9 @@ struct tm_export_options {
     const char
         *border; /* a pattern of names: before the current file may end there, at_border is called; NULL = none */
     void (*at_border)(void *to, int64_t time_ps);
+    /* Where the part of the calls of some steps ends, on the output's clock: the work of devices that these launched is in it,
+     * too, however late, and events come in parts (tm_exporter_end_part).  NULL = files end at a time */
+    const int64_t *part_end_ps;
     void *to; /* of these */
 };
 
@@ -319,6 +323,8 @@ tm_status tm_exporter_scan(void *exporter, const struct tm_event *event);
  * errors: TM_ERR_LIMIT  a time is negative; more spans are open at once than memory allows */
 tm_status tm_exporter_begin_host(struct tm_exporter *e, const struct tm_trace *trace, const struct tm_clock *clock);
 tm_status tm_exporter_take(struct tm_exporter *e, const struct tm_event *event) TM_MUST_USE;
+/* With part_end_ps: all events of the part have come; the next file starts.  The work of a device is not cut. */
+tm_status tm_exporter_end_part(struct tm_exporter *e);
 /* Everything that is open ends. */
 tm_status tm_exporter_end_host(struct tm_exporter *e);
 const struct tm_export_counts *tm_exporter_counts(const struct tm_exporter *e);
@@ -387,7 +393,7 @@ struct tm_exporter {
     struct tm_trace_writer *writer;
     struct tm_event_filter *filter; /* NULL = everything */
     struct tm_kept_launches launches;
-    struct tm_lanes *lanes;
+    struct tm_lanes *lanes, *work_lanes; /* work: of tracks of devices, with part_end_ps */
     struct tm_out_rows *rows;
     struct tm_series_table series;
     struct tm_lost_flows lost;
