@@ -34,6 +34,7 @@ struct tm_found_file {
     char *host; /* file name without its ending, cleaned; at most TM_HOST_MOST bytes; one of its kind in the run */
     uint64_t bytes;
     int64_t mtime_ns;
+    char *version; /* of an object in a bucket: another one when it changes; NULL = unknown */
     enum tm_found_kind kind;
     struct tm_input *opened; /* stdin, which comes only once, where its kind was examined; borrowed; NULL = open it */
 };
@@ -135,6 +136,14 @@ typedef tm_status tm_list_members(struct tm_run *run, const char *path, tm_take_
  * out:    found  as in tm_discover; if the archive has only one file, without a folder or with another name: that file
  * errors: TM_ERR_INPUT  no profile is in it (says how many members were examined); those of `list` */
 tm_status tm_discover_members(struct tm_run *run, const char *path, tm_list_members *list, struct tm_found *found);
+
+/* Find the runs behind the address of an object in a bucket, or of a prefix (pipeline/remote.h).  An address that ends
+ * like a trace is an object, and not looked up.  Below a prefix only names decide what is a trace.
+ * errors: as of tm_discover */
+tm_status tm_discover_objects(struct tm_run *run, const char *uri, struct tm_found *found);
+bool tm_is_object_name(const char *uri); /* by its ending */
+/* The same, but every object is looked up, so that its size and version are known. */
+tm_status tm_discover_listed(struct tm_run *run, const char *uri, struct tm_found *found);
 
 /* What finds the runs of one argument: tm_discover, or one that knows archives too. */
 typedef tm_status tm_discover_one(struct tm_run *run, const char *input, struct tm_found *found);

@@ -427,6 +427,7 @@ void tm_found_file_free(struct tm_run *run, struct tm_found_file *file)
     tm_find_give(run, file->target);
     tm_find_give(run, file->host);
     tm_find_give(run, file->problem);
+    tm_find_give(run, file->version);
     *file = (struct tm_found_file){ .path = NULL };
 }
 

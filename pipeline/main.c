@@ -166,6 +166,7 @@ static tm_status run_verb(const struct tm_verb *verb, struct tm_run *run, const 
     run->strict = options->strict;
     run->raw = options->raw;
     run->follow_links = options->follow_links;
+    run->helpers = options->helpers;
     run->tally_use = verb->flags & TM_VERB_TRACES ? TM_TALLY_FOR_TRACES : TM_TALLY_FOR_FIGURES;
     run->limit_times = options->limit_times;
     run->quiet = options->quiet;

@@ -243,6 +243,7 @@ enum {
     FIGURES = REPORTS | TRACES | TM_FOR_CHECK | ANALYSES | PRINTS | OPENS,      /* verbs that work figures out */
     CHOICES = STUDIES | TRACES | TM_FOR_CHECK | TM_FOR_REPORT | PRINTS | OPENS, /* of them those of one run */
     RUNS = CHOICES | TM_FOR_INSPECT | TM_FOR_EXTRACT,                           /* verbs that choose a run */
+    BUCKETS = RUNS | TM_FOR_LIST | BATCHES,                                     /* verbs that read buckets */
     JOBS = TM_FOR_ALL & ~TM_FOR_WORDS,
 };
 
@@ -590,6 +591,22 @@ const struct tm_option tm_option_table[TM_OPTION_COUNT] = {
     [TM_OPTION_FOLLOW_LINKS] = {
         "follow-links", TM_KIND_FLAG, RUNS | TM_FOR_LIST | SCANS | WORKS | JOINS, FIELD(follow_links),
         .help = "follow symbolic links that point outside the searched folder" },
+    [TM_OPTION_FETCH] = {
+        "fetch", TM_KIND_TEXT, BUCKETS, FIELD(helpers.fetch), .argument = "CMD",
+        .flags = TM_OPTION_NO_KEY,
+        .help =
+        "command that writes an object of a bucket to its stdout, with {uri}, {bucket} and {key} replaced (default: "
+        "gcloud storage, aws s3 or rclone)" },
+    [TM_OPTION_LISTING] = {
+        "listing", TM_KIND_TEXT, BUCKETS, FIELD(helpers.listing), .argument = "CMD",
+        .flags = TM_OPTION_NO_KEY,
+        .help =
+        "command that lists the objects below {uri}, or {bucket} and {key}, as JSON with name, size, version and "
+        "modified of each" },
+    [TM_OPTION_FETCH_TIMEOUT] = {
+        "fetch-timeout", TM_KIND_TIME, BUCKETS, FIELD(helpers.wait_ps), .argument = "TIME",
+        .fallback = "120s",
+        .help = "give up on a bucket that sends nothing for this long; 0s waits without limit" },
     [TM_OPTION_FORCE] = {
         "force", TM_KIND_FLAG, TM_FOR_SPLIT | TM_FOR_EXTRACT | STUDIES | TM_FOR_BRIEF | TM_FOR_CHECK | WORKS, FIELD(force),
         .flags = TM_OPTION_NO_ENVIRONMENT,

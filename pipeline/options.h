@@ -263,6 +263,8 @@ struct tm_options {
 
     bool latest, follow_links, force, json, stats, strict, quiet, help, version;
 
+    struct tm_helpers helpers; /* --fetch, --listing, --fetch-timeout */
+
     const struct tm_input_choice *choice; /* of inputs, by a batch; NULL = none: it cannot be typed */
 
     const struct tm_setting_set *settings; /* where each value comes from; never NULL in a verb */
@@ -386,6 +388,9 @@ enum tm_option_index {
     TM_OPTION_RUN,
     TM_OPTION_LATEST,
     TM_OPTION_FOLLOW_LINKS,
+    TM_OPTION_FETCH,
+    TM_OPTION_LISTING,
+    TM_OPTION_FETCH_TIMEOUT,
     TM_OPTION_FORCE,
     TM_OPTION_JSON,
     TM_OPTION_STRICT,

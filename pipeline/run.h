@@ -180,6 +180,12 @@ bool tm_tally_is_loss(enum tm_tally which, enum tm_tally_use use);
 /* How many events are in tallies that are losses. */
 uint64_t tm_tally_losses(const struct tm_tallies *t, enum tm_tally_use use);
 
+/* How objects in buckets are read and listed (pipeline/remote.h). */
+struct tm_helpers {
+    const char *fetch, *listing; /* commands with placeholders; NULL = those that are installed */
+    int64_t wait_ps;             /* --fetch-timeout: for the next bytes; 0 = no limit */
+};
+
 struct tm_redactor;
 struct tm_guard;
 
@@ -205,6 +211,7 @@ struct tm_run {
     bool strict;
     bool quiet;
     bool follow_links;                  /* --follow-links: out of the folder that is searched */
+    struct tm_helpers helpers;          /* for objects in buckets */
     const char *links_root;             /* links may lead anywhere in it; NULL = in the folder that is searched */
     uint64_t swept_device, swept_inode; /* the folder that tm_left_behind_sweep saw last */
     uint64_t last_site;                 /* number given last (pipeline/front.h) */

@@ -64,6 +64,7 @@ static int read_share(void *of, size_t index)
                             .tally_use = p->run->tally_use,
                             .quiet = p->run->quiet,
                             .follow_links = p->run->follow_links,
+                            .helpers = p->run->helpers,
                             .links_root = p->run->links_root,
                             .progress = { .phase = "" } };
     tm_budget_init(&run->budget, p->memory_bytes);

@@ -10,6 +10,7 @@
 #include "pipeline/doc/doc.h"
 #include "pipeline/options.h"
 #include "pipeline/partial.h"
+#include "pipeline/remote.h"
 #include "pipeline/run.h"
 #include "stages/input/bytes/archive.h"
 #include "stages/input/bytes/input_file.h"
@@ -213,6 +214,8 @@ tm_status tm_find_operand(struct tm_run *run, const char *input, struct tm_found
     bool is_archive = false;
 
     *found = (struct tm_found){ .run = NULL };
+    if (tm_remote_is(input))
+        return tm_discover_objects(run, input, found);
     if (strcmp(input, "-") != 0 && tm_archive_is(run, input, &is_archive))
         return run->error.status;
     return is_archive ? tm_discover_members(run, input, tm_archive_list, found)
@@ -431,7 +434,7 @@ static bool open_for_kind(struct tm_run *run, const struct tm_found_file *file, 
     tm_input_open_with(input, run, file->path, &options);
     if (!tm_failed(run))
         return true;
-    if (run->error.status == TM_ERR_LIMIT || strcmp(file->path, "-") == 0)
+    if (run->error.status == TM_ERR_LIMIT || strcmp(file->path, "-") == 0 || tm_remote_is(file->path))
         (void)tm_while(&run->error, "reading '%s'", file->path);
     else
         run->error = (struct tm_error){ .status = TM_OK };
@@ -451,7 +454,7 @@ static void look_at_kind(struct tm_inputs *inputs, size_t at)
         inputs->parts[at].kind = TM_PART_MEMORY;
         inputs->parts[at].host_count = 0;
     }
-    if (strcmp(file->path, "-") == 0 && !inputs->standard_input && !tm_failed(run)) {
+    if ((strcmp(file->path, "-") == 0 || tm_remote_is(file->path)) && !inputs->standard_input && !tm_failed(run)) {
         inputs->standard_input = file->opened = input;
         return;
     }
@@ -474,7 +477,8 @@ static void find_parts(struct tm_inputs *inputs, const struct tm_options *option
         *part = (struct tm_input_part){ .first_host = inputs->host_count, .host_count = 1, .file_count = 1 };
         if (file->kind != TM_FOUND_FILE) {
             /* its name says what it is */
-        } else if (!file->member && strcmp(file->path, "-") != 0 && tm_partial_is(file->path)) {
+        } else if (!file->member && strcmp(file->path, "-") != 0 && !tm_remote_is(file->path) &&
+                   tm_partial_is(file->path)) {
             part->kind = TM_PART_PARTIAL;
             part->host_count = 0;
             look_into(inputs, i, options);

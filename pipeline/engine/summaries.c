@@ -14,6 +14,7 @@
 #include "pipeline/doc/doc.h"
 #include "pipeline/engine/analysis.h"
 #include "pipeline/files.h"
+#include "pipeline/remote.h"
 #include "pipeline/run.h"
 #include "pipeline/store/rows.h"
 #include "pipeline/strings.h"
@@ -54,7 +55,7 @@ tm_status tm_run_operands_check(struct tm_run *run, const struct tm_run_operand 
     for (size_t i = 0; i < count; i++) {
         if (strcmp(operand[i].path, "-") == 0) {
             streams++;
-        } else if (stat(operand[i].path, &info) != 0) {
+        } else if (!tm_remote_is(operand[i].path) && stat(operand[i].path, &info) != 0) {
             (void)tm_fail_system(&run->error, TM_ERR_INPUT, -1, errno, "cannot open '%s'", operand[i].path);
             if (operand[i].label_length)
                 tm_hint(&run->error, "the text before '=' is a label");

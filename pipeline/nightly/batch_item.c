@@ -12,6 +12,7 @@
 #include "pipeline/engine/outputs.h"
 #include "pipeline/nightly/manifest.h"
 #include "pipeline/nightly/result.h"
+#include "pipeline/remote.h"
 #include "reports/findings/summary_query.h"
 #include "stages/input/bytes/archive.h"
 
@@ -60,6 +61,8 @@ static bool batch_is_as_scanned(struct tm_run *run, const char *path, const stru
     uint64_t bytes;
     int64_t mtime_ns;
 
+    if (tm_remote_is(path))
+        return true; /* another version is seen by the next scan */
     if (tm_file_fingerprint(run, path, &bytes, &mtime_ns, fingerprint))
         fingerprint[0] = '\0';
     run->error = before;
@@ -95,7 +98,8 @@ static void prepare_file(struct task *t)
 
     if (tm_input_path(t->run, r, &place, t->run_path) || tm_input_path(t->run, r, file_of(t), t->path))
         return;
-    t->operand = file_of(t)->member ? t->path : t->run_path; /* the folder of a member is not a path */
+    /* the folder of a member is not a path, and one in a bucket would be listed */
+    t->operand = file_of(t)->member || tm_remote_is(t->path) ? t->path : t->run_path;
     t->choice = (struct tm_input_choice){ .path = t->path, .member = file_of(t)->member, .run_name = r->name };
     t->options.inputs = &t->operand;
     t->options.input_count = 1;
@@ -223,7 +227,8 @@ int tm_batch_item_work(const struct tm_batch_pool *pool, const struct tm_batch_t
                            .limit_times = pool->options->limit_times,
                            .strict = pool->options->strict,
                            .quiet = true,
-                           .follow_links = pool->options->follow_links };
+                           .follow_links = pool->options->follow_links,
+                           .helpers = pool->options->helpers };
     tm_budget_init(&run.budget, pool->options->memory_bytes);
     tm_budget_add_spare(&run.budget);
     run.progress = (struct tm_progress){ .phase = "" };

@@ -23,6 +23,7 @@
 #include "pipeline/files.h"
 #include "pipeline/nightly/batch.h"
 #include "pipeline/nightly/result.h"
+#include "pipeline/remote.h"
 #include "reports/format/format.h"
 
 /* Hashes that say whether work is done already: of inputs, and of the options by which they were worked.  Numbers are
@@ -288,6 +289,19 @@ static bool path_below(const struct scanning *s, const char *path, char *out, si
     return tm_path_is_below(out);
 }
 
+/* An object in a bucket is what its store says: nothing of it is fetched to see whether it changed. */
+static void fingerprint_object(const struct tm_found_file *from, char fingerprint[TM_FINGERPRINT_BYTES])
+{
+    struct hashing h;
+
+    begin(&h);
+    add_number(&h, from->bytes);
+    add_text(&h, from->version);
+    if (!from->version)
+        add_number(&h, (uint64_t)from->mtime_ns);
+    end(&h, fingerprint);
+}
+
 static void copy_file(const struct scanning *s, const struct tm_found_file *from, struct tm_batch_file *to)
 {
     struct tm_manifest *m = s->manifest;
@@ -308,6 +322,11 @@ static void copy_file(const struct scanning *s, const struct tm_found_file *from
         .version = "",
         .id = make_id(m, from->host, host_bytes, XXH3_64bits(from->host, host_bytes), false),
     };
+    if (!tm_remote_is(from->path))
+        return;
+    fingerprint_object(from, to->fingerprint);
+    if (from->version && strlen(from->version) < TM_VERSION_BYTES)
+        to->version = tm_manifest_copy(m, from->version, strlen(from->version));
 }
 
 /* The name of the job if the path does not give one: the last part of the root; of a file without its ending. */
@@ -391,6 +410,11 @@ static void resolve_root(struct tm_manifest *m, const char *given, const char **
     if (strcmp(given, "-") == 0) {
         (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot process a batch from stdin");
         tm_hint(&run->error, "'tracemill report -' reads one trace from it");
+    } else if (tm_remote_is(given)) {
+        size_t length;
+        const char *const last = tm_last_part(given, &length);
+
+        *root = tm_manifest_copy(m, given, (size_t)(last - given) + length);
     } else if (!realpath(given, path)) {
         const int problem = errno;
 
@@ -426,9 +450,9 @@ static tm_status choose_base(struct scanning *s)
     struct stat info;
     size_t length = strlen(s->root);
 
-    if (stat(s->root, &info) != 0)
+    if (!tm_remote_is(s->root) && stat(s->root, &info) != 0)
         return tm_fail_system(&s->run->error, TM_ERR_INPUT, -1, errno, "cannot inspect '%s'", s->root);
-    s->is_folder = S_ISDIR(info.st_mode);
+    s->is_folder = tm_remote_is(s->root) ? !tm_is_object_name(s->root) : S_ISDIR(info.st_mode);
     if (!s->is_folder) {
         const char *slash = strrchr(s->root, '/');
 
@@ -452,7 +476,7 @@ static void scan_root(struct scanning *s, tm_discover_one *discover)
     struct tm_found found = { .run = NULL };
 
     if (!choose_base(s))
-        (void)discover(s->run, s->root, &found);
+        (void)(tm_remote_is(s->root) ? tm_discover_listed : discover)(s->run, s->root, &found);
     for (size_t i = 0; i < found.run_count && !tm_failed(s->run); i++)
         add_run(s, &found.runs[i]);
     s->manifest->unreadable += found.unreadable + found.too_deep + found.damaged;
@@ -564,6 +588,8 @@ static void take_fingerprint(struct fingerprinting *f, struct tm_batch_file *fil
     uint64_t bytes;
     int64_t mtime_ns;
 
+    if (tm_remote_is(f->batch_run->root))
+        return; /* it has that of its store */
     if (before && before->member && file->member && strcmp(before->path, file->path) == 0) {
         file->version = before->version;
         memcpy(file->fingerprint, before->fingerprint, sizeof(file->fingerprint));

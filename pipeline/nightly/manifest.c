@@ -15,6 +15,7 @@
 #include "pipeline/discover.h"
 #include "pipeline/doc/doc.h"
 #include "pipeline/files.h"
+#include "pipeline/remote.h"
 #include "pipeline/run.h"
 #include "pipeline/strings.h"
 
@@ -545,7 +546,7 @@ static tm_status read_roots(struct reading *r, const struct tm_value *from)
     for (size_t i = 0; i < count && m->roots; i++) {
         char *root = read_bytes(r, tm_at(from, i), "path");
 
-        if (!root || root[0] != '/' || (root[1] && !tm_path_is_below(root + 1)))
+        if (!root || (!tm_remote_is(root) && (root[0] != '/' || (root[1] && !tm_path_is_below(root + 1)))))
             return refuse_value(r, "a root is not an absolute path");
         m->roots[m->root_count++] = root;
     }

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "pipeline/files.h"
+#include "pipeline/remote.h"
 #include "pipeline/run.h"
 #include "pipeline/strings.h"
 #include "stages/input/bytes/archive.h"
@@ -250,6 +251,44 @@ static tm_status open_file(struct tm_input *in, const struct tm_input_options *o
     return st == TM_OK ? begin_content(in, &raw, options) : st;
 }
 
+/* An object in a bucket as raw bytes: they own the helper that fetches it.  A restart fetches it again. */
+static tm_status read_object(struct tm_raw_bytes *raw, uint8_t *to, size_t bytes, size_t *got)
+{
+    return tm_helper_read(raw->own, to, bytes, got);
+}
+
+static tm_status restart_object(struct tm_raw_bytes *raw)
+{
+    struct tm_helper *const helper = raw->own;
+    const char *const uri = helper->uri;
+
+    tm_helper_stop(helper);
+    return tm_fetch_start(helper, raw->run, uri, raw->name);
+}
+
+static void close_object(struct tm_raw_bytes *raw)
+{
+    tm_helper_stop(raw->own);
+    tm_give(&raw->run->budget, TM_ACCOUNT_INPUT, raw->own, sizeof(struct tm_helper));
+    raw->own = NULL;
+}
+
+static const struct tm_raw_type raw_object = { .read = read_object, .restart = restart_object, .close = close_object };
+
+static tm_status open_object(struct tm_input *in, const struct tm_input_options *options)
+{
+    struct tm_helper *const helper = tm_take(&in->run->budget, TM_ACCOUNT_INPUT, sizeof(*helper), error_of(in));
+    struct tm_raw_bytes raw = { .type = &raw_object, .run = in->run, .name = in->name, .fd = -1, .own = helper };
+
+    if (!helper)
+        return error_of(in)->status;
+    if (tm_fetch_start(helper, in->run, in->path, in->name)) {
+        close_object(&raw);
+        return error_of(in)->status;
+    }
+    return begin_content(in, &raw, options);
+}
+
 /* A member of an archive as raw bytes: they own the open archive, whose memory is all that they take.  A restart reads
  * the archive again. */
 struct member {
@@ -333,7 +372,7 @@ tm_status tm_input_open_with(struct tm_input *in, struct tm_run *run, const char
     if (in->member[0])
         return open_member(in, options);
     tm_archive_end(run); /* its memory is for what comes now */
-    return open_file(in, options);
+    return tm_remote_is(path) ? open_object(in, options) : open_file(in, options);
 }
 
 tm_status tm_input_open(struct tm_input *in, struct tm_run *run, const char *path)

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TM_REMOTE_H
+#define TM_REMOTE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "pipeline/run.h"
+
+/* Objects in buckets, by their addresses: gs://BUCKET/KEY and s3://BUCKET/KEY.  This program has no network: another
+ * one, a helper, writes an object to a pipe (fetch), and lists what is below a prefix.
+ * Helpers are gcloud, aws, and rclone, whichever is installed, or the command of an option (struct tm_helpers in
+ * run.h).  They are started without a shell, and a name is never an option. */
+
+enum { TM_REMOTE_URI_MOST = 4096, TM_REMOTE_SAID_BYTES = 2048 };
+
+/* Whether a path is such an address. */
+bool tm_remote_is(const char *path);
+
+/* A running helper.  Zeroed = none. */
+struct tm_helper {
+    struct tm_run *run;
+    const char *act;                 /* "fetch"; for messages */
+    const char *uri;                 /* borrowed */
+    const char *name;                /* for messages, in quotes; borrowed */
+    pid_t pid;                       /* 0 = it has ended */
+    int out, err;                    /* what it writes; -1 = closed */
+    uint64_t bytes;                  /* read from `out` */
+    char program[32];                /* its name */
+    char said[TM_REMOTE_SAID_BYTES]; /* the end of what it wrote to stderr */
+    size_t said_bytes;
+};
+
+/* Start to read an object.
+ * in:     uri, name  have to stay until the end
+ * owns:   the caller; tm_helper_stop, also after a failure
+ * errors: TM_ERR_INPUT  not an address of an object, or no helper is installed */
+tm_status tm_fetch_start(struct tm_helper *h, struct tm_run *run, const char *uri, const char *name);
+
+/* The next bytes.
+ * out:    got  fewer than requested only at the end
+ * errors: TM_ERR_INPUT  the helper failed, or wrote nothing for the time limit: with what it wrote to stderr */
+tm_status tm_helper_read(struct tm_helper *h, void *to, size_t bytes, size_t *got) TM_MUST_USE;
+
+/* End a helper, whether or not all has been read. */
+void tm_helper_stop(struct tm_helper *h); /* tolerates a zeroed or stopped one */
+
+/* An object in a list. */
+struct tm_object {
+    const char *key; /* in its bucket */
+    uint64_t bytes;
+    int64_t modified_ns; /* 0 = unknown */
+    const char *version; /* another one when the object changes: an ETag, a generation, a hash; "" = unknown */
+};
+
+typedef tm_status tm_take_object(void *to, const struct tm_object *object);
+
+/* List all objects whose keys start with that of the address.
+ * errors: TM_ERR_INPUT; those of `take` */
+tm_status tm_remote_list(struct tm_run *run, const char *uri, tm_take_object *take, void *to);
+
+/* The key of an address: what follows the bucket and its slash; "" = none.  A view into it. */
+const char *tm_remote_key(const char *uri);
+
+#endif

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An S3 server on this machine with the real client, a connection to it that fails in known ways, and a PATH with nothing but
+named programs, whose calls are recorded."""
+
+import logging
+import os
+import shlex
+import socket
+import struct
+import sys
+import threading
+import time
+import urllib.request
+from pathlib import Path
+
+from moto.server import ThreadedMotoServer
+
+AWS = Path(sys.executable).parent / "aws"  # installed beside this Python
+
+SIGNED = "AWS4-HMAC-SHA256 Credential=key/20260101/us-east-1/s3/aws4_request, SignedHeaders=host, Signature=0"
+
+
+class Bucket:
+    """`with Bucket() as bucket:` a bucket called "traces"."""
+
+    def __enter__(self):
+        logging.getLogger("werkzeug").setLevel(logging.ERROR)
+        self.server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+        self.server.start()
+        self.port = self.server.get_host_and_port()[1]
+        self.put("", b"")
+        return self
+
+    def __exit__(self, *_):
+        self.server.stop()
+
+    def put(self, key, data, method="PUT"):
+        address = f"http://127.0.0.1:{self.port}/traces/{urllib.request.quote(key)}"
+        request = urllib.request.Request(address, data, method=method,
+                                         headers={"Content-Type": "application/octet-stream", "Authorization": SIGNED})
+        with urllib.request.urlopen(request, timeout=60) as answer:
+            return answer.read(), dict(answer.headers)
+
+    def get(self, key):
+        return self.put(key, None, "GET")
+
+    def settings(self, tools, port=None):
+        """The environment in which the client finds this server."""
+        return {"PATH": tools.path, "AWS_ENDPOINT_URL": f"http://127.0.0.1:{port or self.port}", "AWS_MAX_ATTEMPTS": 1,
+                "AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "secret", "AWS_DEFAULT_REGION": "us-east-1",
+                "AWS_CONFIG_FILE": os.devnull, "AWS_SHARED_CREDENTIALS_FILE": os.devnull}
+
+
+class Tools:
+    """A PATH with these programs: a name and the text of a shell script, in which "$@" are the arguments.  Each call is a line
+    of `log`, with its words quoted as a shell does."""
+
+    def __init__(self, folder, **programs):
+        folder.mkdir()
+        self.log, self.path = folder / "log", str(folder)
+        quote = f'{shlex.quote(sys.executable)} -c "import shlex, sys; print(shlex.join(sys.argv[1:]))"'
+        for name, text in programs.items():
+            script = folder / name
+            script.write_text(f"#!/bin/sh\n{quote} {name} \"$@\" >>{shlex.quote(str(self.log))}\n{text}\n", encoding="utf-8")
+            script.chmod(0o755)
+
+    def calls(self):
+        """The calls since the last question."""
+        lines = self.log.read_text(encoding="utf-8").splitlines() if self.log.exists() else []
+        self.log.unlink(missing_ok=True)
+        return [shlex.split(line) for line in lines]
+
+
+def aws_tools(folder):
+    return Tools(folder, aws=f'exec {shlex.quote(str(AWS))} "$@"')
+
+
+class Between:
+    """A connection to a server that ends early, stops, or answers itself.  how: "reset", "stall", or bytes to answer; after
+    so many bytes of an answer."""
+
+    def __init__(self, port, how, after=0):
+        self.port, self.how, self.after = port, how, after
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.here = self.listener.getsockname()[1]
+        self.ends = threading.Event()
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def __enter__(self):
+        return self.here
+
+    def __exit__(self, *_):
+        self.ends.set()
+        self.listener.close()
+
+    def _accept(self):
+        while not self.ends.is_set():
+            try:
+                client = self.listener.accept()[0]
+            except OSError:
+                return
+            threading.Thread(target=self._serve, args=(client,), daemon=True).start()
+
+    def _serve(self, client):
+        with client:
+            if isinstance(self.how, bytes):
+                client.recv(65536)
+                client.sendall(self.how)
+                return
+            with socket.create_connection(("127.0.0.1", self.port)) as server:
+                forward = threading.Thread(target=self._forward, args=(client, server), daemon=True)
+                forward.start()
+                try:
+                    self._answer(server, client)
+                    client.shutdown(socket.SHUT_RD)
+                except OSError:
+                    return  # the client was ended
+                forward.join()
+
+    @staticmethod
+    def _forward(source, target):
+        try:
+            while data := source.recv(65536):
+                target.sendall(data)
+        except OSError:
+            return
+
+    def _answer(self, server, client):
+        sent = 0
+        while data := server.recv(4096):
+            client.sendall(data)
+            sent += len(data)
+            if sent > self.after and self.how == "reset":
+                client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+                return
+            while sent > self.after and not self.ends.is_set():  # it stalls
+                time.sleep(0.05)
