@@ -347,49 +347,6 @@ tm_status tm_host_events_by_device(struct tm_host_run *host, tm_take_event *take
     return order_by_device(host, NULL, &(struct resolved){ host, take, to });
 }
 
-static tm_status take_fed(void *to, const struct tm_event *event)
-{
-    struct tm_feed *const feed = to;
-
-    tm_feed_take(feed, event);
-    return feed->run->error.status;
-}
-
-/* Events are resolved where they wait for the stages; those that need more than their call site are taken alone. */
-static tm_status feed_many(void *to, const struct tm_merged *merged)
-{
-    const struct resolved *const r = to;
-    struct tm_run *const run = r->host->run;
-    const struct tm_track *const last = merged->track[merged->count - 1];
-
-    run->progress.device = last->device == TM_NONE ? 0 : last->device + 1;
-    tm_progress_events(&run->progress, merged->count);
-    for (uint32_t at = 0; at < merged->count && !tm_failed(run);) {
-        struct tm_raw_record raw = { .signature = 0 };
-        const struct tm_event *event;
-        uint32_t room;
-        struct tm_event *const events = tm_feed_room(r->to, &room);
-        const uint32_t most = merged->count - at < room ? merged->count - at : room;
-        const uint32_t done = tm_resolve_many(&r->host->resolver, merged, at, most, events);
-
-        tm_feed_take_room(r->to, done);
-        at += done;
-        if (done == most)
-            continue;
-        tm_merged_get(merged, at, &raw);
-        event = tm_resolve(&r->host->resolver, merged->track[at++], &raw);
-        if (event)
-            tm_feed_take(r->to, event);
-    }
-    return run->error.status;
-}
-
-/* All events of a host to the stages. */
-static tm_status feed_events(struct tm_host_run *host, struct tm_feed *feed)
-{
-    return order_by_device(host, feed_many, &(struct resolved){ host, take_fed, feed });
-}
-
 static tm_status recount(void *to, const struct tm_track *track, const struct tm_raw_record *raw)
 {
     const struct tm_host_run *const host = to;
@@ -491,12 +448,52 @@ static void close_stages(struct analysis *a)
     }
 }
 
-static tm_status take_observed(void *to, const struct tm_event *event)
+/* Each event goes to the stages, and to the observer if there is one. */
+static tm_status take_event(void *to, const struct tm_event *event)
 {
-    struct analysis *a = to;
+    struct analysis *const a = to;
 
     tm_feed_take(&a->feed, event);
-    return tm_failed(a->run) ? a->run->error.status : a->observer->type->take(a->observer->to, event);
+    if (a->observer && !tm_failed(a->run))
+        return a->observer->type->take(a->observer->to, event);
+    return a->run->error.status;
+}
+
+static void observe(const struct analysis *a, const struct tm_event *events, uint32_t count)
+{
+    for (uint32_t i = 0; a->observer && i < count && !tm_failed(a->run); i++)
+        if (a->observer->type->take(a->observer->to, &events[i]) != TM_OK)
+            return;
+}
+
+/* Events are resolved where they wait for the stages; those that need more than their call site are taken alone. */
+static tm_status take_many(void *to, const struct tm_merged *merged)
+{
+    const struct resolved *const r = to;
+    struct analysis *const a = r->to;
+    const struct tm_track *const last = merged->track[merged->count - 1];
+
+    a->run->progress.device = last->device == TM_NONE ? 0 : last->device + 1;
+    tm_progress_events(&a->run->progress, merged->count);
+    for (uint32_t at = 0; at < merged->count && !tm_failed(a->run);) {
+        struct tm_raw_record raw = { .signature = 0 };
+        const struct tm_event *event;
+        uint32_t room;
+        struct tm_event *const events = tm_feed_room(&a->feed, &room);
+        const uint32_t most = merged->count - at < room ? merged->count - at : room;
+        const uint32_t done = tm_resolve_many(&r->host->resolver, merged, at, most, events);
+
+        observe(a, events, done);
+        tm_feed_take_room(&a->feed, done);
+        at += done;
+        if (done == most)
+            continue;
+        tm_merged_get(merged, at, &raw);
+        event = tm_resolve(&r->host->resolver, merged->track[at++], &raw);
+        if (event)
+            (void)take_event(a, event);
+    }
+    return a->run->error.status;
 }
 
 static void flush_feed(void *to)
@@ -533,10 +530,8 @@ static void read_events(struct analysis *a, struct tm_host_run *host, bool is_ke
     host->resolver.forget_to = &a->feed;
     if (observer && !tm_failed(a->run))
         (void)observer->type->begin_host(observer->to, &host->trace);
-    if (!tm_failed(a->run) && observer)
-        (void)tm_host_events_by_device(host, take_observed, a);
-    else if (!tm_failed(a->run))
-        (void)feed_events(host, &a->feed);
+    if (!tm_failed(a->run))
+        (void)order_by_device(host, take_many, &(struct resolved){ host, take_event, a });
     host->resolver.forget = NULL;
     tm_feed_flush(&a->feed);
     if (!is_kept)

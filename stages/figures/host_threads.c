@@ -126,6 +126,7 @@ struct stretch {
 struct chunk {
     struct chunk *before, *next;   /* of its thread */
     struct chunk *older, *younger; /* of all threads */
+    int64_t until_ps;              /* the start of the next one of its thread; INT64_MAX = there is none */
     uint32_t thread, count;
     struct stretch stretches[CHUNK_STRETCHES];
 };
@@ -222,6 +223,7 @@ static struct chunk *take_chunk(struct tm_host_threads *t)
     if (!chunk)
         return NULL;
     chunk->before = chunk->next = chunk->older = chunk->younger = NULL;
+    chunk->until_ps = INT64_MAX;
     chunk->count = 0;
     return chunk;
 }
@@ -247,7 +249,7 @@ void tm_host_threads_free(struct tm_host_threads *t)
 
 static int64_t end_of(const struct thread *thread, const struct chunk *chunk)
 {
-    return chunk->next && chunk->next->count ? chunk->next->stretches[0].start_ps : thread->current.start_ps;
+    return chunk->next ? chunk->until_ps : thread->current.start_ps;
 }
 
 static void drop_before_horizon(struct tm_host_threads *t, struct thread *thread)
@@ -273,6 +275,7 @@ static void spill_oldest(struct tm_host_threads *t)
     drop_first(t, thread);
 }
 
+/* For the stretch that is over, which the caller puts into it. */
 TM_NOT_INLINE bool new_chunk(struct tm_host_threads *t, struct thread *thread)
 {
     struct chunk *chunk;
@@ -288,6 +291,8 @@ TM_NOT_INLINE bool new_chunk(struct tm_host_threads *t, struct thread *thread)
     chunk->before = thread->last;
     chunk->older = t->youngest;
     *(thread->last ? &thread->last->next : &thread->first) = chunk;
+    if (thread->last)
+        thread->last->until_ps = thread->current.start_ps;
     *(t->youngest ? &t->youngest->younger : &t->oldest) = chunk;
     thread->last = t->youngest = chunk;
     return true;
@@ -561,7 +566,7 @@ static struct chunk *find_chunk(struct thread *thread, int64_t at_ps)
 {
     struct chunk *chunk = thread->near ? thread->near : thread->last;
 
-    while (chunk && chunk->next && chunk->next->count && chunk->next->stretches[0].start_ps < at_ps)
+    while (chunk && chunk->until_ps < at_ps)
         chunk = chunk->next;
     while (chunk && chunk->count && chunk->stretches[0].start_ps >= at_ps)
         chunk = chunk->before;
