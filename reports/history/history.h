@@ -301,9 +301,16 @@ struct night_history {
 
 void tm_nightly_history_begin(struct night_history *history, const char *job, const struct tm_judged_night *judged);
 void tm_nightly_history_add(struct night_history *history, const struct tm_history_run *row);
+/* Put a night among the newest ones, newest first, each once. */
+void tm_nightly_keep_night(char nights[NIGHT_NIGHTS][NIGHT_DATE], const char *night);
 const struct night_point *tm_nightly_point_at(const struct night_history *history, size_t index);
 
 /* --- its regressions (ledger.c) --- */
+
+/* Is it a figure by which a job is assessed? */
+bool tm_nightly_counts(const struct tm_run_figure *figure);
+/* A smaller change is not reported. */
+struct tm_least_change tm_nightly_least_change(const struct tm_run_figure *figure);
 
 struct night_record {
     struct night_record *next;
@@ -410,11 +417,8 @@ struct night_judgement {
  *         of other jobs */
 void tm_nightly_judge(struct night_judgement *to, const struct night_history *history, struct night_series *series,
                       const struct night_records *records);
-/* A smaller change is not reported; a change in percent, or in points of a share (NaN = it was 0). */
-struct tm_least_change tm_nightly_least_change(const struct tm_run_figure *figure);
+/* In percent, or in points of a share; NaN = it was 0. */
 double tm_nightly_change_of(const struct tm_run_figure *figure, double before, double after);
-/* Is it a figure by which a job is assessed? */
-bool tm_nightly_counts(const struct tm_run_figure *figure);
 
 /* --- all jobs --- */
 

@@ -9,7 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pipeline/nightly/result.h"
 #include "pipeline/store/hash.h"
+#include "pipeline/strings.h"
 #include "reports/history/history.h"
 
 enum {
@@ -17,6 +19,115 @@ enum {
     SETTLING = 60,    /* values at the start of a series of which earlier ones are not in memory */
     ACCEPTED_MOST = 64,
 };
+
+/* --- the last runs of a job, in a ring --- */
+
+void tm_nightly_history_begin(struct night_history *history, const char *job, const struct tm_judged_night *judged)
+{
+    history->judged = judged;
+    history->texts = (struct night_texts){ .hosts = -1, .devices = -1 };
+    history->first = history->count = 0;
+    history->runs = 0;
+    history->is_of_judged = false;
+    memset(history->nights, 0, sizeof(history->nights));
+    (void)snprintf(history->job, sizeof(history->job), "%s", job);
+}
+
+void tm_nightly_keep_night(char nights[NIGHT_NIGHTS][NIGHT_DATE], const char *night)
+{
+    size_t at = 0;
+
+    while (at < NIGHT_NIGHTS && strcmp(nights[at], night) > 0)
+        at++;
+    if (at == NIGHT_NIGHTS || !*night || strcmp(nights[at], night) == 0)
+        return;
+    memmove(nights[at + 1], nights[at], (NIGHT_NIGHTS - 1 - at) * sizeof(nights[0]));
+    (void)snprintf(nights[at], sizeof(nights[0]), "%s", night);
+}
+
+static void keep_texts(struct night_texts *to, const struct tm_history_run *row)
+{
+    const struct {
+        char *to;
+        const char *from;
+    } texts[] = {
+        { to->name, row->name },         { to->label, row->keys.label },
+        { to->message, row->message },   { to->report, row->report },
+        { to->platform, row->platform }, { to->model, row->model },
+        { to->verdict, row->verdict },   { to->severity, tm_history_severity(row) },
+        { to->finding, row->finding },   { to->gates, row->gates },
+    };
+
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+        tm_format_text(texts[i].to, NIGHT_TEXT, texts[i].from);
+    to->hosts = row->hosts;
+    to->devices = row->devices;
+}
+
+static uint64_t mix_text(uint64_t hash, size_t which, const char *text)
+{
+    return text && *text ? tm_hash_text(text, strlen(text), tm_hash_mix(hash, which)) : hash;
+}
+
+/* Runs on other hardware, or with other labels, are a series of their own. */
+static uint64_t hardware_of(const struct tm_history_run *row, uint32_t series_by)
+{
+    uint64_t hash = tm_hash_mix((uint64_t)row->hosts, (uint64_t)row->devices);
+
+    hash = mix_text(hash, 0, row->model);
+    hash = mix_text(hash, 1, row->keys.labels);
+    for (size_t i = 0; i < TM_ENV_KEYS; i++)
+        if (series_by & tm_environment_facts[i].series_by)
+            hash = mix_text(hash, 2 + i, row->environment[i]);
+    return hash;
+}
+
+static void copy_head(char *to, size_t bytes, const char *text)
+{
+    const size_t length = text ? tm_utf8_head(text, strnlen(text, bytes - 1)) : 0;
+
+    memcpy(to, text ? text : "", length);
+    to[length] = '\0';
+}
+
+void tm_nightly_history_add(struct night_history *history, const struct tm_history_run *row)
+{
+    const size_t at = (history->first + history->count) % NIGHT_POINTS;
+    struct night_point *point = &history->point[at];
+
+    if (history->count < NIGHT_POINTS)
+        history->count++;
+    else
+        history->first = (history->first + 1) % NIGHT_POINTS;
+    history->runs++;
+    tm_nightly_keep_night(history->nights, row->keys.night);
+    point->is_judged = tm_history_is_judged(history->judged, row);
+    if (point->is_judged || !history->is_of_judged) {
+        history->is_of_judged = point->is_judged;
+        keep_texts(&history->texts, row);
+    }
+    point->when_ns = row->keys.when_ns;
+    point->step = row->keys.step;
+    point->hardware = hardware_of(row, history->judged->series_by);
+    copy_head(point->model, sizeof(point->model), row->model);
+    copy_head(point->host, sizeof(point->host), row->environment[TM_ENV_HOST]);
+    point->is_on_slow_host = false;
+    point->hosts = row->hosts;
+    point->devices = row->devices;
+    point->status = (uint8_t)tm_result_status_of(row->status);
+    (void)snprintf(point->night, sizeof(point->night), "%s", row->keys.night);
+    (void)snprintf(point->revision, sizeof(point->revision), "%.*s", NIGHT_REVISION - 1, row->keys.revision);
+    (void)snprintf(point->id, sizeof(point->id), "%s", row->id);
+    (void)snprintf(point->training, sizeof(point->training), "%s", row->keys.training);
+    point->is_current = tm_history_is_current(row);
+    for (size_t i = 0; i < tm_figure_count; i++)
+        point->figure[i] = point->is_current ? row->figure[i] : NAN;
+}
+
+const struct night_point *tm_nightly_point_at(const struct night_history *history, size_t index)
+{
+    return &history->point[(history->first + index) % NIGHT_POINTS];
+}
 
 /* --- the series of a job --- */
 
@@ -292,6 +403,22 @@ bool tm_nightly_is_of(const struct tm_history_regression *row, const struct nigh
 }
 
 /* --- one figure of one series --- */
+
+bool tm_nightly_counts(const struct tm_run_figure *figure)
+{
+    return figure->has_trend && figure->better != TM_BETTER_NEITHER;
+}
+
+struct tm_least_change tm_nightly_least_change(const struct tm_run_figure *figure)
+{
+    struct tm_least_change least = { .share = 0 };
+
+    if (figure->kind == TM_DOC_PERCENT)
+        least.amount = figure->least_change;
+    else
+        least.share = figure->least_change / 100;
+    return least;
+}
 
 /* The last value that was there at a time. */
 static size_t value_at(const struct night_series *series, const struct night_history *history, int64_t when_ns)

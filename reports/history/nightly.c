@@ -13,18 +13,6 @@
 #include "reports/compare/compare.h"
 #include "reports/format/format.h"
 
-void tm_nightly_add_link(struct tm_value *to, const char *key, const struct night *night, const char *report)
-{
-    char path[NIGHT_TEXT + 64];
-
-    (void)snprintf(path, sizeof(path), "%.*s/%.60s", NIGHT_TEXT, report,
-                   night->options->report ? night->options->report : "");
-    if (*report && tm_link_is_safe(path))
-        tm_add_string(to, key, path);
-    else
-        tm_add_null(to, key, "the run has no report");
-}
-
 /* The night in figures and in a sentence. */
 
 enum { TEXT_BYTES = 1024 };
@@ -494,114 +482,9 @@ static void night_add_changes(struct night *night, const struct night_judgement 
     }
 }
 
-/* The last runs of one job, in a ring. */
-
-void tm_nightly_history_begin(struct night_history *history, const char *job, const struct tm_judged_night *judged)
-{
-    history->judged = judged;
-    history->texts = (struct night_texts){ .hosts = -1, .devices = -1 };
-    history->first = history->count = 0;
-    history->runs = 0;
-    history->is_of_judged = false;
-    memset(history->nights, 0, sizeof(history->nights));
-    (void)snprintf(history->job, sizeof(history->job), "%s", job);
-}
-
-/* Put a night among the newest ones, newest first, each once. */
-static void night_keep_night(char nights[NIGHT_NIGHTS][NIGHT_DATE], const char *night)
-{
-    size_t at = 0;
-
-    while (at < NIGHT_NIGHTS && strcmp(nights[at], night) > 0)
-        at++;
-    if (at == NIGHT_NIGHTS || !*night || strcmp(nights[at], night) == 0)
-        return;
-    memmove(nights[at + 1], nights[at], (NIGHT_NIGHTS - 1 - at) * sizeof(nights[0]));
-    (void)snprintf(nights[at], sizeof(nights[0]), "%s", night);
-}
-
-static void keep_texts(struct night_texts *to, const struct tm_history_run *row)
-{
-    const struct {
-        char *to;
-        const char *from;
-    } texts[] = {
-        { to->name, row->name },         { to->label, row->keys.label },
-        { to->message, row->message },   { to->report, row->report },
-        { to->platform, row->platform }, { to->model, row->model },
-        { to->verdict, row->verdict },   { to->severity, tm_history_severity(row) },
-        { to->finding, row->finding },   { to->gates, row->gates },
-    };
-
-    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
-        tm_format_text(texts[i].to, NIGHT_TEXT, texts[i].from);
-    to->hosts = row->hosts;
-    to->devices = row->devices;
-}
-
-static uint64_t mix_text(uint64_t hash, size_t which, const char *text)
-{
-    return text && *text ? tm_hash_text(text, strlen(text), tm_hash_mix(hash, which)) : hash;
-}
-
-/* Runs on other hardware, or with other labels, are a series of their own. */
-static uint64_t hardware_of(const struct tm_history_run *row, uint32_t series_by)
-{
-    uint64_t hash = tm_hash_mix((uint64_t)row->hosts, (uint64_t)row->devices);
-
-    hash = mix_text(hash, 0, row->model);
-    hash = mix_text(hash, 1, row->keys.labels);
-    for (size_t i = 0; i < TM_ENV_KEYS; i++)
-        if (series_by & tm_environment_facts[i].series_by)
-            hash = mix_text(hash, 2 + i, row->environment[i]);
-    return hash;
-}
-
-static void copy_head(char *to, size_t bytes, const char *text)
-{
-    const size_t length = text ? tm_utf8_head(text, strnlen(text, bytes - 1)) : 0;
-
-    memcpy(to, text ? text : "", length);
-    to[length] = '\0';
-}
-
-void tm_nightly_history_add(struct night_history *history, const struct tm_history_run *row)
-{
-    const size_t at = (history->first + history->count) % NIGHT_POINTS;
-    struct night_point *point = &history->point[at];
-
-    if (history->count < NIGHT_POINTS)
-        history->count++;
-    else
-        history->first = (history->first + 1) % NIGHT_POINTS;
-    history->runs++;
-    night_keep_night(history->nights, row->keys.night);
-    point->is_judged = tm_history_is_judged(history->judged, row);
-    if (point->is_judged || !history->is_of_judged) {
-        history->is_of_judged = point->is_judged;
-        keep_texts(&history->texts, row);
-    }
-    point->when_ns = row->keys.when_ns;
-    point->step = row->keys.step;
-    point->hardware = hardware_of(row, history->judged->series_by);
-    copy_head(point->model, sizeof(point->model), row->model);
-    copy_head(point->host, sizeof(point->host), row->environment[TM_ENV_HOST]);
-    point->is_on_slow_host = false;
-    point->hosts = row->hosts;
-    point->devices = row->devices;
-    point->status = (uint8_t)tm_result_status_of(row->status);
-    (void)snprintf(point->night, sizeof(point->night), "%s", row->keys.night);
-    (void)snprintf(point->revision, sizeof(point->revision), "%.*s", NIGHT_REVISION - 1, row->keys.revision);
-    (void)snprintf(point->id, sizeof(point->id), "%s", row->id);
-    (void)snprintf(point->training, sizeof(point->training), "%s", row->keys.training);
-    point->is_current = tm_history_is_current(row);
-    for (size_t i = 0; i < tm_figure_count; i++)
-        point->figure[i] = point->is_current ? row->figure[i] : NAN;
-}
+/* --- one pass over all runs --- */
 
 enum { FIRST_ROOM = 64, NUMBERS = 4 * NIGHT_POINTS + 1 };
-
-/* --- one pass over all runs --- */
 
 static tm_status more_room(struct night *night)
 {
@@ -668,7 +551,7 @@ static tm_status end_job(struct night *night)
     job->step_change_pct = judged.newest ? judged.figure[0].change : NAN;
     job->is_step_worse = judged.newest && judged.figure[0].state == NIGHT_WORSE;
     for (size_t i = 0; i < NIGHT_NIGHTS; i++)
-        night_keep_night(night->usual, job->nights[i]);
+        tm_nightly_keep_night(night->usual, job->nights[i]);
 out:
     tm_nightly_free_records(&night->records);
     return night->run->error.status;

@@ -17,16 +17,6 @@ const char *const tm_nightly_state_words[] = {
     [NIGHT_YOUNG] = "not_judged", [NIGHT_SAME] = "same",     [NIGHT_GONE] = "gone",
 };
 
-bool tm_nightly_counts(const struct tm_run_figure *figure)
-{
-    return figure->has_trend && figure->better != TM_BETTER_NEITHER;
-}
-
-const struct night_point *tm_nightly_point_at(const struct night_history *history, size_t index)
-{
-    return &history->point[(history->first + index) % NIGHT_POINTS];
-}
-
 /* Its figures count: done, of an input that is whole. */
 static bool is_good(const struct night_point *point)
 {
@@ -64,18 +54,6 @@ char *tm_nightly_value(char *out, double value, const struct tm_run_figure *figu
 char *tm_nightly_change(char *out, double change, const struct tm_run_figure *figure)
 {
     return tm_format_change(out, change, is_share(figure));
-}
-
-/* Below it a change is not reported. */
-struct tm_least_change tm_nightly_least_change(const struct tm_run_figure *figure)
-{
-    struct tm_least_change least = { .share = 0 };
-
-    if (is_share(figure))
-        least.amount = figure->least_change;
-    else
-        least.share = figure->least_change / 100;
-    return least;
 }
 
 /* In percent, or in points of a share; NaN = 0 before. */

@@ -25,6 +25,18 @@ static tm_status look(void *to, const struct tm_history_run *row)
     return TM_OK;
 }
 
+void tm_nightly_add_link(struct tm_value *to, const char *key, const struct night *night, const char *report)
+{
+    char path[NIGHT_TEXT + 64];
+
+    (void)snprintf(path, sizeof(path), "%.*s/%.60s", NIGHT_TEXT, report,
+                   night->options->report ? night->options->report : "");
+    if (*report && tm_link_is_safe(path))
+        tm_add_string(to, key, path);
+    else
+        tm_add_null(to, key, "the run has no report");
+}
+
 /* Is it a run of the page? */
 static bool is_of_page(const struct night *night, const char *id)
 {

@@ -161,16 +161,6 @@ static enum tm_account choose_account(const struct device_time *d)
 
 /* At 32M most rows of a step of 8,000 activities on each of 8 devices are in memory: a report of 5 million events takes
  * 8% less CPU time than with only a quarter of the account of threads. */
-size_t tm_path_memory(const struct tm_critical_path *p)
-{
-    const struct tm_budget *const budget = &p->d->run->budget;
-    const size_t sure = tm_budget_share(budget, TM_ACCOUNT_THREADS) / 4;
-    const size_t model = tm_budget_share(budget, TM_ACCOUNT_MODEL), used = budget->used_bytes[TM_ACCOUNT_MODEL];
-    const size_t spare = p->account == TM_ACCOUNT_MODEL && model > used ? (model - used) / 2 : 0;
-
-    return spare > sure ? spare : sure;
-}
-
 void tm_critical_path_begin_host(struct tm_critical_path *p)
 {
     struct device_time *const d = p->d;

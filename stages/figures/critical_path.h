@@ -148,10 +148,10 @@ struct tm_path_place {
     uint64_t index;
 };
 
+/* --- critical_rows.c --- */
+
 /* For all rows of a host, in bytes. */
 size_t tm_path_memory(const struct tm_critical_path *path);
-
-/* --- critical_rows.c --- */
 void tm_path_begin_lane(struct tm_critical_path *path, uint32_t lane, size_t memory_bytes);
 void tm_path_end_lane(struct tm_critical_path *path, struct tm_path_lane *lane);
 bool tm_path_is_in_group(const struct tm_critical_path *path, uint32_t group, uint32_t lane);

@@ -22,6 +22,16 @@ static const struct lane *lane_at(const struct tm_critical_path *p, uint32_t lan
     return &p->d->lanes[p->d->first_lane + lane];
 }
 
+size_t tm_path_memory(const struct tm_critical_path *p)
+{
+    const struct tm_budget *const budget = &p->d->run->budget;
+    const size_t sure = tm_budget_share(budget, TM_ACCOUNT_THREADS) / 4;
+    const size_t model = tm_budget_share(budget, TM_ACCOUNT_MODEL), used = budget->used_bytes[TM_ACCOUNT_MODEL];
+    const size_t spare = p->account == TM_ACCOUNT_MODEL && model > used ? (model - used) / 2 : 0;
+
+    return spare > sure ? spare : sure;
+}
+
 /* in: memory_bytes  of its rows: with 256M and 8 devices 640 KiB, so that those of a step and of a slice of the host's
  * events are not spilled; with a quarter of that, a report of 5 million events takes 4% more CPU time */
 void tm_path_begin_lane(struct tm_critical_path *p, uint32_t number, size_t memory_bytes)

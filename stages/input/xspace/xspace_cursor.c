@@ -166,7 +166,6 @@ static void xevent_read(struct tm_xspace *x, const struct tm_plane *plane, uint6
 }
 
 enum {
-    LINE_EVENT = 4,
     LEAST_BUFFER = 64,
     CATCH_UP_MOST = 4 << 20, /* bytes between two lines: of tables */
     CLOCK_BUFFER = 64 << 10,
@@ -610,6 +609,26 @@ static void read_event(struct xspace_cursor *c, uint64_t length)
     count_some(c, TM_TALLY_UNKNOWN_FIELD, c->event.unknown_fields);
 }
 
+bool tm_xspace_passes_over(const struct tm_head *head)
+{
+    if (head->number == TM_XLINE_DURATION || head->number == TM_XLINE_DISPLAY_ID)
+        return head->type == TM_WIRE_VARINT;
+    return head->number == TM_XLINE_DISPLAY_NAME && head->type == TM_WIRE_LEN;
+}
+
+/* A field of a line behind its first event, which the scan has not read. */
+static void note_late_field(struct xspace_cursor *c, const struct tm_head *head)
+{
+    struct tm_trace *const trace = c->x->source.trace;
+    const bool is_number = head->type == TM_WIRE_VARINT, is_bytes = head->type == TM_WIRE_LEN;
+
+    if (((head->number == TM_XLINE_ID || head->number == TM_XLINE_TIMESTAMP) && is_number) ||
+        (head->number == TM_XLINE_NAME && is_bytes))
+        trace->is_misread = true;
+    else if (!(head->number == TM_XLINE_EVENT && is_bytes) && !tm_xspace_passes_over(head) && c->base.counts)
+        tm_tally_add(&trace->run->tallies, TM_TALLY_UNKNOWN_FIELD, 1);
+}
+
 /* The next field of the line: *kept if it is an event that makes a record.  false: there is none */
 static bool read_field(struct xspace_cursor *c, struct tm_raw_record *raw, bool *kept)
 {
@@ -624,10 +643,10 @@ static bool read_field(struct xspace_cursor *c, struct tm_raw_record *raw, bool 
         return open_next_part(c);
     }
     if (head.offset > c->skimmed_to)
-        tm_xspace_late_field(c->x, &head, c->base.counts);
+        note_late_field(c, &head);
     if (head.type != TM_WIRE_LEN)
         return true;
-    if (head.number == LINE_EVENT) {
+    if (head.number == TM_XLINE_EVENT) {
         c->event_at = tm_reader_offset(&c->window);
         c->event_length = head.value;
         c->times_length = 0;
@@ -713,7 +732,7 @@ static bool read_record(struct xspace_cursor *c, struct tm_raw_record *raw)
         struct tm_xhead head;
         struct tm_xresult *known;
 
-        if (!tm_reader_take(&c->window, TM_WIRE_KEY(LINE_EVENT, TM_WIRE_LEN), &bytes)) {
+        if (!tm_reader_take(&c->window, TM_WIRE_KEY(TM_XLINE_EVENT, TM_WIRE_LEN), &bytes)) {
             if (!read_field(c, raw, &kept))
                 return false;
             continue;
@@ -780,7 +799,7 @@ static tm_status next_batch(struct tm_cursor *cursor, struct tm_batch *batch)
         struct tm_xhead head;
         struct tm_xresult *known;
 
-        if (!tm_reader_take(&c->window, TM_WIRE_KEY(LINE_EVENT, TM_WIRE_LEN), &bytes)) {
+        if (!tm_reader_take(&c->window, TM_WIRE_KEY(TM_XLINE_EVENT, TM_WIRE_LEN), &bytes)) {
             struct tm_raw_record raw;
             bool kept = false;
 
@@ -900,7 +919,7 @@ static bool next_times(struct xspace_cursor *c, struct tm_device_times *times, e
 
     *found = true;
     *has = MAYBE_DEVICE_TIMES;
-    if (tm_reader_take(&c->window, TM_WIRE_KEY(LINE_EVENT, TM_WIRE_LEN), &bytes)) {
+    if (tm_reader_take(&c->window, TM_WIRE_KEY(TM_XLINE_EVENT, TM_WIRE_LEN), &bytes)) {
         if (tm_xhead_read(&bytes, &head, tm_wire_pack)) {
             take_head(&c->event, &head);
             *has = read_device_times(c->plane.small_stats, &head.stats, times);
@@ -912,7 +931,7 @@ static bool next_times(struct xspace_cursor *c, struct tm_device_times *times, e
     *found = false;
     if (!tm_reader_head(&c->window, &field, &damaged) || damaged)
         return open_next_part(c);
-    *found = field.type == TM_WIRE_LEN && field.number == LINE_EVENT;
+    *found = field.type == TM_WIRE_LEN && field.number == TM_XLINE_EVENT;
     if (*found)
         read_event(c, field.value);
     if (field.type == TM_WIRE_LEN)

@@ -105,16 +105,26 @@ static inline uint64_t tm_metadata_key(uint64_t plane, int64_t id)
 tm_strid tm_xspace_ref(struct tm_xspace *x, uint64_t plane, int64_t id);
 enum tm_stat tm_xspace_stat(struct tm_xspace *x, uint64_t plane, int64_t id);
 
-/* xspace_scan.c: a field of a line behind its first event, which the scan has not read. */
-void tm_xspace_late_field(struct tm_xspace *x, const struct tm_head *head, bool counts);
-
 /* xspace_tables.c: one entry of a table, or one statistic of a plane; the window is at its first byte.
  * out:    *is_damaged  set if an entry is damaged: its readable part counts */
 void tm_xspace_stat_entry(struct tm_xspace *x, uint64_t plane, struct tm_reader *w, bool *is_damaged);
 void tm_xspace_event_entry(struct tm_xspace *x, uint64_t plane, struct tm_reader *w, bool *is_damaged);
 void tm_xspace_plane_stat(struct tm_xspace *x, uint64_t plane, const struct tm_wire *bytes);
 
+/* Fields of a line. */
+enum {
+    TM_XLINE_ID = 1,
+    TM_XLINE_NAME = 2,
+    TM_XLINE_TIMESTAMP = 3,
+    TM_XLINE_EVENT = 4,
+    TM_XLINE_DURATION = 9,
+    TM_XLINE_DISPLAY_ID = 10,
+    TM_XLINE_DISPLAY_NAME = 11,
+};
+
 /* xspace_cursor.c */
+/* Fields of a line that are not used here.  Of another type they are something else: an event, before a byte changed. */
+bool tm_xspace_passes_over(const struct tm_head *head);
 tm_read_clock tm_xspace_read_clock; /* in: from  struct tm_xspace */
 extern const struct tm_source_type tm_xspace_source_type;
 

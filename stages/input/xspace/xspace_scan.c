@@ -22,8 +22,6 @@ enum {
     PLANES_MOST = 1 << 16, /* a row of half a KiB each; real profiles have under a hundred */
     SPACE_PLANE = 1, SPACE_ERRORS = 2, SPACE_WARNINGS = 3, SPACE_HOSTNAMES = 4,
     PLANE_ID = 1, PLANE_NAME = 2, PLANE_LINE = 3, PLANE_EVENT_METADATA = 4, PLANE_STAT_METADATA = 5, PLANE_STAT = 6,
-    LINE_ID = 1, LINE_NAME = 2, LINE_TIMESTAMP = 3, LINE_EVENT = 4, LINE_DURATION = 9, LINE_DISPLAY_ID = 10,
-    LINE_DISPLAY_NAME = 11,
     LINE_NAME_MOST = 4096, /* of a name, to determine the kind of its line */
 };
 /* clang-format on */
@@ -219,27 +217,6 @@ static void add_line(struct scan *s, const struct tm_track *track, struct tm_lin
     tm_rows_append(s->x->lines, line);
 }
 
-/* Fields of a line that are not used here.  Of another type they are something else: an event, before a byte
- * changed. */
-static bool is_passed_over(const struct tm_head *head)
-{
-    if (head->number == LINE_DURATION || head->number == LINE_DISPLAY_ID)
-        return head->type == TM_WIRE_VARINT;
-    return head->number == LINE_DISPLAY_NAME && head->type == TM_WIRE_LEN;
-}
-
-void tm_xspace_late_field(struct tm_xspace *x, const struct tm_head *head, bool counts)
-{
-    struct tm_trace *const trace = x->source.trace;
-    const bool is_number = head->type == TM_WIRE_VARINT, is_bytes = head->type == TM_WIRE_LEN;
-
-    if (((head->number == LINE_ID || head->number == LINE_TIMESTAMP) && is_number) ||
-        (head->number == LINE_NAME && is_bytes))
-        trace->is_misread = true;
-    else if (!(head->number == LINE_EVENT && is_bytes) && !is_passed_over(head) && counts)
-        tm_tally_add(&trace->run->tallies, TM_TALLY_UNKNOWN_FIELD, 1);
-}
-
 /* Whether the rest of a line is left to the survey: its events come next.  It will count them. */
 static bool leaves_rest(struct scan *s, const struct tm_plane *plane, struct tm_reader *w, struct tm_track *track,
                         struct tm_line_row *line)
@@ -249,7 +226,7 @@ static bool leaves_rest(struct scan *s, const struct tm_plane *plane, struct tm_
     if (!s->trace->skims_lines || plane->accelerator)
         return false;
     next = tm_reader_peek(w, 1);
-    if (next.at == next.end || *next.at != TM_WIRE_KEY(LINE_EVENT, TM_WIRE_LEN))
+    if (next.at == next.end || *next.at != TM_WIRE_KEY(TM_XLINE_EVENT, TM_WIRE_LEN))
         return false;
     track->events = 1;
     line->skimmed_to = tm_reader_offset(w);
@@ -273,19 +250,19 @@ static void scan_line(struct scan *s, uint64_t plane_number, struct tm_reader *w
         struct tm_head head;
         struct tm_wire event;
 
-        while (tm_reader_take(w, TM_WIRE_KEY(LINE_EVENT, TM_WIRE_LEN), &event))
+        while (tm_reader_take(w, TM_WIRE_KEY(TM_XLINE_EVENT, TM_WIRE_LEN), &event))
             track.events++;
         if (!next_field(s, w, &head, "the data ends inside a line"))
             break;
-        if (head.type == TM_WIRE_LEN && head.number == LINE_EVENT) {
+        if (head.type == TM_WIRE_LEN && head.number == TM_XLINE_EVENT) {
             track.events += !s->is_cut; /* of one that is cut nothing can be trusted */
-        } else if (head.type == TM_WIRE_LEN && head.number == LINE_NAME) {
+        } else if (head.type == TM_WIRE_LEN && head.number == TM_XLINE_NAME) {
             track.name = put_name(s, take_bytes(s, w, head.value));
-        } else if (head.number == LINE_ID && head.type == TM_WIRE_VARINT) {
+        } else if (head.number == TM_XLINE_ID && head.type == TM_WIRE_VARINT) {
             track.id = (int64_t)head.value;
-        } else if (head.number == LINE_TIMESTAMP && head.type == TM_WIRE_VARINT) {
+        } else if (head.number == TM_XLINE_TIMESTAMP && head.type == TM_WIRE_VARINT) {
             line.timestamp_ns = (int64_t)head.value;
-        } else if (!is_passed_over(&head)) {
+        } else if (!tm_xspace_passes_over(&head)) {
             tm_tally_add(&s->run->tallies, TM_TALLY_UNKNOWN_FIELD, 1);
         }
         if (head.type == TM_WIRE_LEN)
