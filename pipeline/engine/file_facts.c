@@ -326,6 +326,24 @@ static void add_devices(struct tm_trace_facts *facts, const char *host, const st
     }
 }
 
+/* Those whose times are on clocks of their own: "tpu:0=93/27520000000 tpu:1=91/...", their jumps and the largest one in ps.  The
+ * first ones, as far as there is room. */
+static void add_device_clocks(struct tm_trace_facts *facts, const char *host, const struct tm_trace *trace)
+{
+    char text[512] = "";
+    size_t used = 0;
+
+    for (uint32_t i = 0; i < trace->device_count && used + 64 < sizeof(text); i++) {
+        const struct tm_device *const d = &trace->devices[i];
+
+        if (d->has_device_clock)
+            used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s:%lld=%llu/%lld", used ? " " : "",
+                                     tm_device_kind_name[d->kind], (long long)d->ordinal,
+                                     (unsigned long long)d->clock_jumps, (long long)d->largest_clock_jump_ps);
+    }
+    add_figure(facts, host, "device_clocks", text);
+}
+
 void tm_trace_facts_add_host(struct tm_trace_facts *facts, const struct tm_trace *trace, const char *path, bool is_only)
 {
     const struct tm_environment *e = &trace->environment;
@@ -352,6 +370,7 @@ void tm_trace_facts_add_host(struct tm_trace_facts *facts, const struct tm_trace
     add_number(facts, host, "profile_begin_ns", (int64_t)e->begin_ns, e->begin_ns && e->begin_ns <= INT64_MAX);
     add_number(facts, host, "profile_end_ns", (int64_t)e->end_ns, e->end_ns && e->end_ns <= INT64_MAX);
     add_devices(facts, host, trace);
+    add_device_clocks(facts, host, trace);
 }
 
 void tm_trace_facts_add_clocks(struct tm_trace_facts *facts, const struct tm_value *summary, uint32_t hosts)

@@ -217,6 +217,11 @@ def check_outputs(tap, name, folder, clocks, summary):
     result = run("report", folder / "1" / "host0.xplane.pb", "-o", folder / "told", "--steps", "all", "--format", "partial,text")
     result, joined = summary_of(folder / "told" / "run.partial", folder / "joined", "--steps", "all")
     tap.ok(joined and clock_of(joined) == clock_of(summary), f"{name}: the same out of a partial", str(result))
+    run("convert", folder / "1" / "host0.xplane.pb", "-o", folder / "again" / "host0.pftrace", "-q")
+    result, again = summary_of(folder / "again" / "host0.pftrace", folder / "again-report", "--steps", "all")
+    tap.ok(again and clock_of(again) == clock_of(summary), f"{name}: the same out of a converted trace", str(result), again and clock_of(again))
+    spans = [[device["span_ps"] // 10 ** 7 for device in one["devices"]] for one in (summary, again or summary)]
+    tap.ok(spans[0] == spans[1], f"{name}: with the windows of its devices", spans)
     jumps = sum(len(clock.jumps) for clock in clocks.values())
     text = " ".join((folder / "told" / "report.txt").read_text().split())
     tap.ok(f"The recorded times jump relative to them {jumps} times, by up to" in text, f"{name}: the report tells of {jumps} jumps")

@@ -924,6 +924,30 @@ static int64_t first_ordinal_of(struct scan *s, const char *host)
     return 0;
 }
 
+/* "tpu:0=93/27520000000 ...": devices with a clock of their own, its jumps, and the largest one. */
+static void take_device_clocks(struct scan *s, const struct device_fact *fact, int64_t first)
+{
+    for (uint32_t i = 0; i < s->trace->device_count; i++) {
+        struct tm_device *const d = &s->trace->devices[i];
+        char wanted[64];
+        const char *found = fact->value;
+        char *end;
+        size_t length;
+
+        (void)snprintf(wanted, sizeof(wanted), "%s:%" PRId64 "=", tm_device_kind_name[d->kind], d->ordinal - first);
+        length = strlen(wanted);
+        while (found && strncmp(found, wanted, length) != 0) {
+            found = strchr(found, ' ');
+            found = found ? found + 1 : NULL;
+        }
+        if (!found)
+            continue;
+        d->has_device_clock = true;
+        d->clock_jumps = strtoull(found + length, &end, 10);
+        d->largest_clock_jump_ps = *end == '/' ? strtoll(end + 1, NULL, 10) : 0;
+    }
+}
+
 /* The devices that a fact is about get its figures, and the names that follow it. */
 static void take_device_fact(struct scan *s, size_t at)
 {
@@ -931,6 +955,10 @@ static void take_device_fact(struct scan *s, size_t at)
     const int64_t first = first_ordinal_of(s, fact->host);
     const char *model = "", *vendor = "";
 
+    if (strcmp(fact->what, "clocks") == 0) {
+        take_device_clocks(s, fact, first);
+        return;
+    }
     if (strchr(fact->what, '_'))
         return;
     for (size_t i = at + 1; i < s->device_fact_count && i < at + 3; i++) {
