@@ -35,6 +35,9 @@ def check_notice(tap):
     rows = dict(re.findall(r"^    (\S+) +(\S.*?)(?:  +\(c\).*| \(c\).*)?$", (ROOT / "NOTICE").read_text(encoding="utf-8"), re.MULTILINE))
     want = {name: licence for name, licence, _ in sbom.KNOWN.values() if name != "DejaVu fonts"}
     want["liblzma"], want["SQLite"] = "public domain", "public domain (blessing)"
+    archives = re.findall(r"-l:lib([a-z]+?)(?:_pic)?\.a", (ROOT / "Makefile").read_text(encoding="utf-8"))
+    said = re.search(r"shared libraries \(`make`\) contains the fonts, and ([^.]*) where", (ROOT / "NOTICE").read_text(encoding="utf-8")).group(1)
+    tap.ok(archives and said == " and ".join(f"lib{a}" if a == "archive" else a for a in archives), "NOTICE: says which archives `make` links", archives, said)
     tap.ok(rows == want, "NOTICE: has the libraries of the SBOM, and their licences", set(rows.items()) ^ set(want.items()))
 
 
