@@ -7,7 +7,6 @@ What needs the program runs in `make test-packaging`; the tables that NOTICE and
 
 import filecmp
 import json
-import math
 import os
 import re
 import shutil
@@ -16,7 +15,6 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from planted import contents  # noqa: E402
 from tap import Tap  # noqa: E402
 from tracemill import BUILD, DEMO, ROOT, Scratch, run  # noqa: E402
 
@@ -24,7 +22,6 @@ sys.path.insert(0, str(ROOT / "scripts" / "packaging"))
 import sbom  # noqa: E402
 
 PROGRAM = BUILD / "static" / "tracemill"
-ARM64 = BUILD / "arm64" / "static" / "tracemill"
 OLD_KERNEL = BUILD / "tests" / "old_kernel"
 LARGEST = 8_000_000
 FORMATS = "html,pdf,json,text,markdown,csv,collapsed,perfetto,partial"
@@ -104,74 +101,11 @@ def check_empty_root(tap):
                "in a root with nothing but the program and a trace: the report is whole", done, made)
 
 
-def near(one, other):
-    """The same document, with numbers equal to 12 digits."""
-    if isinstance(one, dict):
-        return isinstance(other, dict) and list(one) == list(other) and all(near(one[k], other[k]) for k in one)
-    if isinstance(one, list):
-        return isinstance(other, list) and len(one) == len(other) and all(map(near, one, other))
-    if isinstance(one, float):
-        return isinstance(other, float) and math.isclose(one, other, rel_tol=1e-12)
-    return one == other
-
-
-def unpacked(path):
-    """What a file holds, compressed or not."""
-    forms = list(contents(path))
-    return forms[1:] or forms
-
-
 def check_goldens(tap, program, what, but=None, under=""):
     cases = [p.parent.name for p in sorted((ROOT / "tests" / "golden").glob("*/cmd")) if p.parent.name != but]
     done = subprocess.run([sys.executable, ROOT / "tests" / "golden" / "run.py", *cases], env=dict(os.environ, TM_BINARY=str(program), TM_UNDER=str(under)),
                           capture_output=True, text=True, check=False)
     tap.ok(done.returncode == 0, f"{what}: passes every golden case", "\n".join(l for l in done.stdout.splitlines() if not l.startswith("ok")))
-
-
-def check_arm64(tap):
-    """Text is the same byte for byte.  ISA-L packs with other code there: what is packed is compared unpacked."""
-    emulator = shutil.which("qemu-aarch64-static")
-    if not ARM64.exists() or not emulator:
-        tap.skip("arm64: the static program", "make test-packaging builds it, and qemu-user-static runs it")
-        return
-    headers = subprocess.run(["readelf", "-hld", ARM64], capture_output=True, text=True, check=True).stdout
-    tap.ok("AArch64" in headers and "NEEDED" not in headers and "INTERP" not in headers, "arm64: needs no library and no loader", headers)
-    tap.ok(ARM64.stat().st_size < LARGEST, "arm64: is smaller than 8 MB", f"{ARM64.stat().st_size} bytes")
-    with Scratch() as folder:
-        emulated = folder / "tracemill"
-        emulated.write_text(f"#!/bin/sh\nexec '{emulator}' '{ARM64}' \"$@\"\n")
-        emulated.chmod(0o755)
-        for seed, name in enumerate(("slow", "fast")):
-            made = subprocess.run([sys.executable, ROOT / "tests/support/make_profile.py", "gpu", folder / f"{name}.xplane.pb", "--seed", str(seed),
-                                   "--devices", "2", "--steps", "10"], check=False)
-            tap.ok(made.returncode == 0, f"a profile to compare: {name}", made)
-        tap.ok(run("version", binary=emulated).out == run("version").out, "arm64: has the same libraries")
-        for name, program in (("here", None), ("arm64", emulated)):
-            words = {} if program is None else {"binary": program}
-            done = run("report", DEMO, "-o", folder / name, "--format", FORMATS, "-q", **words)
-            tap.ok(done.status == 0, f"{name}: report ends well", done)
-        names = [sorted(p.relative_to(folder / name) for p in (folder / name).rglob("*") if p.is_file()) for name in ("here", "arm64")]
-        tap.ok(names[0] == names[1], "arm64: writes the same files", names)
-        different = [n for n in names[0] if unpacked(folder / "here" / n) != unpacked(folder / "arm64" / n)]
-        tap.ok(not different, "arm64: with the same contents", different)
-        # The mathematical functions of the C library differ in the last bit of a probability.
-        check_goldens(tap, emulated, "arm64", but="compare")
-        for name, program in (("here", {}), ("arm64", {"binary": emulated})):
-            run("compare", folder / "slow.xplane.pb", folder / "fast.xplane.pb", "-o", folder / f"{name}.compared", "--format", "json", "-q", **program)
-        compared = [json.loads((folder / f"{name}.compared" / "compare.json").read_text(encoding="utf-8")) for name in ("here", "arm64")]
-        tap.ok(near(*compared), "arm64: a comparison has the same figures to 12 digits")
-
-
-def check_units(tap):
-    """The readers' unit tests on arm64: every engine, reads of every size."""
-    emulator, found = shutil.which("qemu-aarch64-static"), sorted((ARM64.parent / "unit").glob("test_*"))
-    if not emulator or not found:
-        tap.skip("arm64: the unit tests of the readers", "make test-packaging builds them, and qemu-user-static runs them")
-        return
-    for program in found:
-        done = subprocess.run([emulator, "-L", "/usr/aarch64-linux-gnu", program], capture_output=True, text=True, check=False,
-                              env={**os.environ, "TM_UNDER": emulator})
-        tap.ok(done.returncode == 0 and "[  PASSED  ]" in done.stderr + done.stdout, f"arm64: {program.name}", done.stdout[-2000:], done.stderr[-2000:])
 
 
 def check_sbom(tap):
@@ -197,7 +131,7 @@ def main():
     tap = Tap()
     check_notice(tap)
     if os.environ.get("TM_PACKAGING") and PROGRAM.exists():
-        for check in (check_file, check_old_kernel, check_bytes, check_empty_root, check_sbom, check_units, check_arm64):
+        for check in (check_file, check_old_kernel, check_bytes, check_empty_root, check_sbom):
             check(tap)
         check_goldens(tap, PROGRAM, "static")
         check_goldens(tap, PROGRAM, "Linux 4.18", under=OLD_KERNEL)
