@@ -225,6 +225,19 @@ struct tm_hlo_op {
     uint8_t is_batched;  /* a dot with batch dimensions */
     uint8_t is_host;     /* runs on the host or calls back to it: a callback's custom call, a host transfer */
     uint8_t is_fusion;
+    uint8_t origin;    /* of a collective: enum tm_hlo_origin */
+    uint32_t copies;   /* devices of the program that compute the same; 0 = not known, or it computes nothing */
+    uint32_t devices;  /* that the program runs on; 0 = not recorded */
+    tm_strid sharding; /* "{devices=[2,1]<=[2]}"; 0 = none is recorded */
+};
+
+/* Why a program has a collective. */
+enum tm_hlo_origin {
+    TM_HLO_NO_COLLECTIVE,
+    TM_HLO_REQUESTED, /* the source has it: lax.psum, all_gather, ppermute */
+    TM_HLO_SUMS,      /* adds up what an op computed in parts: all-reduce, reduce-scatter */
+    TM_HLO_RESHARDS,  /* brings a value from one sharding to another */
+    TM_HLO_ORIGINS
 };
 
 /* A program whose HLO is in the file. */
@@ -235,6 +248,10 @@ struct tm_hlo_module {
     int64_t program_id;
     uint64_t instructions;
     uint64_t begin, end; /* of its HloProto in the input */
+    uint64_t devices;    /* that it runs on; 0 = not recorded */
+    /* Of several devices: the parameters; those of which every device has a whole copy, and their bytes; bytes on each
+     * device of the others. */
+    uint64_t parameters, repeated_parameters, repeated_bytes, split_bytes;
 };
 
 /* args of TM_CLASS_ALLOC and TM_CLASS_FREE. */

@@ -194,6 +194,7 @@ extern const struct tm_doc_field tm_doc_compile[];
 extern const struct tm_doc_field tm_doc_memory[];
 extern const struct tm_doc_field tm_doc_roofline[];
 extern const struct tm_doc_field tm_doc_balance[];
+extern const struct tm_doc_field tm_doc_sharding[];
 extern const struct tm_doc_field tm_doc_fallback[];
 extern const struct tm_doc_field tm_doc_rest[];
 extern const struct tm_doc_field tm_doc_place[];

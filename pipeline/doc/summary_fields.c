@@ -315,6 +315,8 @@ static const struct tm_doc_field summary_fields[] = {
       "devices; or null with why.", .fields = tm_doc_roofline },
     { "balance", TM_DOC_OBJECT | TM_DOC_OR_NULL, .help = "Load balance between devices; null for one device.",
       .fields = tm_doc_balance },
+    { "sharding", TM_DOC_OBJECT | TM_DOC_OR_NULL, .help = "What programs on several devices repeat on each, and what "
+      "they move between shardings; or null with why.", .fields = tm_doc_sharding },
     { "fallback", TM_DOC_OBJECT | TM_DOC_OR_NULL, .help = "Work that runs on the host instead of the device; or null "
       "with why.",
       .fields = tm_doc_fallback },

@@ -634,6 +634,33 @@ static const struct tm_doc_field host_eager[] = {
     { .key = NULL },
 };
 
+static const struct tm_doc_field host_tracers[] = {
+    { "tracer", TM_DOC_TERM, .title = "Tracer", .words = "python|host|driver_calls|device", .help = "python: Python "
+      "function calls. host: spans of the runtime and annotations. driver_calls: calls of the GPU's driver. device: "
+      "activities of the devices." },
+    { "events", TM_DOC_COUNT | TM_DOC_SUM, .title = "Events", .help = "Recorded while the analyzed steps ran." },
+    { "main_events", TM_DOC_COUNT | TM_DOC_SUM, .title = "On the main thread" },
+    { "event_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Cost of one", .help = "As measured with JAX 0.10.2." },
+    { "total_ps", TM_DOC_TIME | TM_DOC_OR_NULL | TM_DOC_SUM, .title = "All threads", .help = "Events times cost." },
+    { "main_ps", TM_DOC_TIME | TM_DOC_OR_NULL | TM_DOC_SUM, .title = "Main thread" },
+    { "share_pct", TM_DOC_SHARE | TM_DOC_OR_NULL, .title = "Share", .help = "Of the main thread's time." },
+    { "option", TM_DOC_WORD, .title = "To record less", .help = "Member of jax.profiler.ProfileOptions, "
+      "or of its advanced_configuration." },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field host_profiling[] = {
+    { "tracers", TM_DOC_OBJECT | TM_DOC_LIST | TM_DOC_MAIN, .title = "Cost of profiling by tracer",
+      .fields = host_tracers },
+    { "window_ps", TM_DOC_TIME, .title = "Analyzed host time", .help = "Of all hosts." },
+    { "recorded_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Recorded by the profiler", .help = "Time that the profiler "
+      "recorded of its own work (overhead events), on all threads." },
+    { "main_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Estimated cost of profiling", .help = "Estimated "
+      "time that the tracers took on the main threads: events times the cost of one." },
+    { "share_pct", TM_DOC_SHARE, .title = "Cost of profiling", .help = "Of the main threads' time." },
+    { .key = NULL },
+};
+
 const struct tm_doc_field tm_doc_host[] = {
     { "overhead_ps", TM_DOC_TIME | TM_DOC_OR_NULL | TM_DOC_SUM, .title = "Idle time attributed to the host",
       .help = "Idle time of devices due to launch, input, sync, host code, compilation and garbage collection." },
@@ -654,6 +681,7 @@ const struct tm_doc_field tm_doc_host[] = {
     { "annotations_rest", TM_DOC_OBJECT, .title = "Remaining annotations", .fields = host_calls_rest },
     { "threads", TM_DOC_OBJECT | TM_DOC_LIST, .title = "Threads", .fields = host_threads },
     { "threads_rest", TM_DOC_OBJECT, .title = "Remaining threads", .fields = host_threads_rest },
+    { "profiling", TM_DOC_OBJECT | TM_DOC_OR_NULL, .help = "What profiling itself costs.", .fields = host_profiling },
     { "eager", TM_DOC_OBJECT | TM_DOC_OR_NULL, .help = "Small programs and launches.", .fields = host_eager },
     { .key = NULL },
 };
@@ -778,6 +806,108 @@ const struct tm_doc_field tm_doc_balance[] = {
     { .key = NULL },
 };
 
+static const struct tm_doc_field sharding_programs[] = {
+    { "module", TM_DOC_NAME | TM_DOC_OR_NULL, .title = "Program" },
+    { "devices", TM_DOC_COUNT, .title = "Devices", .help = "That the program runs on." },
+    { "self_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Device time", .help = "Of its operations and collectives." },
+    { "repeated_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Repeated", .help = "Time in operations whose result another "
+      "device computes as well: of copies on n devices, (n - 1) / n." },
+    { "parameters", TM_DOC_COUNT, .title = "Parameters" },
+    { "repeated_parameters", TM_DOC_COUNT, .title = "Replicated parameters", .help = "Those of which each device holds "
+      "a whole copy." },
+    { "repeated_bytes", TM_DOC_BYTES, .title = "Replicated", .help = "Size of these on each device." },
+    { "split_bytes", TM_DOC_BYTES, .title = "Split", .help = "Size of the other parameters on each device." },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field sharding_ops[] = {
+    { "name", TM_DOC_NAME, .title = "Operation" },
+    { "module", TM_DOC_NAME | TM_DOC_OR_NULL, .title = "Module" },
+    { "opcode", TM_DOC_NAME | TM_DOC_OR_NULL, .title = "Opcode" },
+    { "op", TM_DOC_PATH | TM_DOC_OR_NULL, .title = "Framework path" },
+    { "source", TM_DOC_PATH | TM_DOC_OR_NULL, .title = "Source" },
+    { "sharding", TM_DOC_NAME | TM_DOC_OR_NULL, .title = "Sharding", .help = "In the HLO. XLA writes it after "
+      "partitioning, and few operations still have one." },
+    { "devices", TM_DOC_COUNT, .title = "Devices", .help = "That the program runs on." },
+    { "copies", TM_DOC_COUNT | TM_DOC_OR_NULL, .title = "Copies", .help = "Devices that compute the same, by what the "
+      "operation depends on: 1 if each computes its own part, all devices if the operation is replicated." },
+    { "executions", TM_DOC_COUNT | TM_DOC_SUM, .title = "Executions" },
+    { "self_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Self time" },
+    { "share_pct", TM_DOC_SHARE, .title = "Share", .help = "Of the time of all operations of these programs, "
+      "collectives excluded." },
+    { "repeated_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Repeated", .help = "Self time x (copies - 1) / copies." },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field sharding_ops_rest[] = {
+    { "rows", TM_DOC_COUNT, .title = "Rows" },
+    { "executions", TM_DOC_COUNT | TM_DOC_SUM, .title = "Executions" },
+    { "self_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Self time" },
+    { "repeated_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Repeated" },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field sharding_moves[] = {
+    { "name", TM_DOC_NAME, .title = "Collective" },
+    { "module", TM_DOC_NAME | TM_DOC_OR_NULL, .title = "Module" },
+    { "opcode", TM_DOC_NAME | TM_DOC_OR_NULL, .title = "Opcode" },
+    { "op", TM_DOC_PATH | TM_DOC_OR_NULL, .title = "For operation", .help = "Framework path: of a collective that the "
+      "partitioner added, that of the operation that needs it." },
+    { "source", TM_DOC_PATH | TM_DOC_OR_NULL, .title = "Source" },
+    { "origin", TM_DOC_TERM, .title = "Origin", .words = "requested|sums|reshards", .help = "requested: the program "
+      "calls it (psum, all_gather). sums: the partitioner added it to sum what devices computed in parts. reshards: the "
+      "partitioner added it to bring a value from one sharding to another." },
+    { "executions", TM_DOC_COUNT | TM_DOC_SUM, .title = "Executions" },
+    { "message_bytes", TM_DOC_BYTES | TM_DOC_OR_NULL, .title = "Message" },
+    { "bytes", TM_DOC_BYTES | TM_DOC_OR_NULL | TM_DOC_SUM, .title = "Bytes", .help = "Message size times executions." },
+    { "self_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Time" },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field sharding_moves_rest[] = {
+    { "rows", TM_DOC_COUNT, .title = "Rows" },
+    { "executions", TM_DOC_COUNT | TM_DOC_SUM, .title = "Executions" },
+    { "self_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Time" },
+    { "bytes", TM_DOC_BYTES | TM_DOC_SUM, .title = "Bytes" },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field sharding_origin[] = {
+    { "executions", TM_DOC_COUNT | TM_DOC_SUM, .title = "Executions" },
+    { "bytes", TM_DOC_BYTES | TM_DOC_SUM, .title = "Bytes" },
+    { "self_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Time" },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field sharding_origins[] = {
+    { "requested", TM_DOC_OBJECT, .help = "Collectives that the program calls.", .fields = sharding_origin },
+    { "sums", TM_DOC_OBJECT, .help = "All-reduces and reduce-scatters that the partitioner added.",
+      .fields = sharding_origin },
+    { "reshards", TM_DOC_OBJECT, .help = "Collectives that the partitioner added to change the sharding of a value.",
+      .fields = sharding_origin },
+    { .key = NULL },
+};
+
+const struct tm_doc_field tm_doc_sharding[] = {
+    { "self_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Time of operations", .help = "Of programs that run on several "
+      "devices, collectives excluded." },
+    { "known_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Analyzed", .help = "Of these, the ones whose dependencies could be "
+      "followed." },
+    { "repeated_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Repeated time", .help = "Time in operations whose result "
+      "another device computes as well: of copies on n devices, (n - 1) / n. A lower bound." },
+    { "repeated_pct", TM_DOC_SHARE, .title = "Repeated", .help = "Share of the time of operations." },
+    { "by_origin", TM_DOC_OBJECT, .title = "Collectives by origin", .fields = sharding_origins },
+    { "programs", TM_DOC_OBJECT | TM_DOC_LIST, .title = "Programs on several devices", .help = "Programs on several "
+      "devices, those with most time first.", .fields = sharding_programs, .most = 500 },
+    { "ops", TM_DOC_OBJECT | TM_DOC_LIST | TM_DOC_MAIN, .title = "Operations", .help = "Operations by repeated time.",
+      .fields = sharding_ops },
+    { "ops_rest", TM_DOC_OBJECT, .title = "Remaining rows", .fields = sharding_ops_rest },
+    { "moves", TM_DOC_OBJECT | TM_DOC_LIST, .title = "Collectives", .help = "Collectives by origin and time.",
+      .fields = sharding_moves, .most = 500 },
+    { "moves_rest", TM_DOC_OBJECT, .title = "Remaining rows", .fields = sharding_moves_rest },
+    { .key = NULL },
+};
+
 static const struct tm_doc_field fallback_rows[] = {
     { "name", TM_DOC_NAME, .title = "Function", .help = "The function or, if not known, the kind." },
     { "kind", TM_DOC_WORD | TM_DOC_OPTIONAL, .title = "Kind", .words = "callback|pure_callback|io_callback|"
@@ -818,6 +948,34 @@ static const struct tm_doc_field fallback_round_trips[] = {
     { .key = NULL },
 };
 
+static const struct tm_doc_field fallback_place[] = {
+    { "name", TM_DOC_NAME, .title = "Operation", .help = "Its name or, of a callback, the function." },
+    { "op", TM_DOC_PATH | TM_DOC_OR_NULL, .title = "Framework path" },
+    { "ran_on", TM_DOC_WORD, .title = "Ran on", .words = "device|host|both", .help = "device: it waits for the host or "
+      "exchanges data with it. host: the program was compiled for the device, the operation ran on the host." },
+    { "cause", TM_DOC_WORD, .title = "Cause", .words = "callback|cpu_op|host_op", .help = "callback: it calls Python. "
+      "cpu_op: it was compiled for the host. host_op: the HLO has a transfer to or from the host." },
+    { "device_count", TM_DOC_COUNT | TM_DOC_SUM, .title = "On device" },
+    { "device_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Device time" },
+    { "host_count", TM_DOC_COUNT | TM_DOC_SUM, .title = "On host" },
+    { "host_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Host time" },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field fallback_place_rest[] = {
+    { "rows", TM_DOC_COUNT, .title = "Rows" },
+    { "device_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Device time" },
+    { "host_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Host time" },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field fallback_placement[] = {
+    { "rows", TM_DOC_OBJECT | TM_DOC_LIST | TM_DOC_MAIN, .title = "Rows", .help = "Those with most host time first.",
+      .fields = fallback_place },
+    { "rest", TM_DOC_OBJECT, .title = "Remaining rows", .fields = fallback_place_rest },
+    { .key = NULL },
+};
+
 const struct tm_doc_field tm_doc_fallback[] = {
     { "callbacks", TM_DOC_OBJECT, .help = "Calls from compiled programs back to Python: pure_callback, io_callback, "
       "jax.debug.print and similar.", .fields = fallback_calls },
@@ -828,6 +986,8 @@ const struct tm_doc_field tm_doc_fallback[] = {
       .fields = fallback_calls },
     { "round_trips", TM_DOC_OBJECT | TM_DOC_OR_NULL, .help = "Device gaps between a copy to the host and a copy back "
       "that was launched during the gap.", .fields = fallback_round_trips },
+    { "placement", TM_DOC_OBJECT | TM_DOC_OR_NULL, .help = "Operations of compiled programs that the host took part in, "
+      "by where they ran: all others ran on the devices alone.", .fields = fallback_placement },
     { .key = NULL },
 };
 

@@ -433,6 +433,10 @@ static const struct tm_doc_field ops_rows[] = {
     { "category", TM_DOC_WORD, .title = "Category" },
     { "op", TM_DOC_NAME | TM_DOC_OR_NULL, .title = "Framework path", .help = "The program's scopes in which the "
       "operation was traced." },
+    { "custom_derivative", TM_DOC_WORD | TM_DOC_OPTIONAL, .title = "Derivative rule", .words = "custom_jvp|custom_vjp",
+      .help = "It belongs to a function with its own derivative rule." },
+    { "pass", TM_DOC_TERM | TM_DOC_OPTIONAL, .title = "Pass", .words = "forward|backward|other", .help = "Of an "
+      "operation with a derivative rule." },
     { "source", TM_DOC_NAME | TM_DOC_OR_NULL, .title = "Source", .help = "The source line that it comes from." },
     { "precision", TM_DOC_WORD | TM_DOC_OR_NULL, .title = "Type", .help = "Type of the matmuls in the program's HLO, "
       "or else of the result, or else as given by the kernel's name." },
@@ -517,6 +521,8 @@ static const struct tm_doc_field scopes_rows[] = {
     { "name", TM_DOC_NAME, .title = "Scope" },
     { "depth", TM_DOC_COUNT, .help = "0 = root." },
     { "pass", TM_DOC_TERM, .title = "Pass", .words = "forward|backward|other" },
+    { "custom_derivative", TM_DOC_WORD | TM_DOC_OPTIONAL, .title = "Derivative rule", .words = "custom_jvp|custom_vjp",
+      .help = "Operations directly in this scope belong to a function with its own derivative rule." },
     { "count", TM_DOC_COUNT | TM_DOC_SUM, .title = "Count" },
     { "self_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Self", .help = "Time of the operations directly in this "
       "scope, outside nested scopes." },
@@ -571,6 +577,15 @@ static const struct tm_doc_field scopes_annotations_rest[] = {
     { .key = NULL },
 };
 
+static const struct tm_doc_field scopes_customs[] = {
+    { "kind", TM_DOC_WORD, .title = "Derivative rule", .words = "custom_jvp|custom_vjp" },
+    { "count", TM_DOC_COUNT | TM_DOC_SUM, .title = "Count" },
+    { "forward_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Forward" },
+    { "backward_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Backward" },
+    { "other_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Other" },
+    { .key = NULL },
+};
+
 const struct tm_doc_field tm_doc_scopes[] = {
     { "self_ps", TM_DOC_TIME | TM_DOC_OR_NULL | TM_DOC_SUM, .title = "Device time in scopes",
       .help = "Time of operations whose framework path contains a scope." },
@@ -581,6 +596,9 @@ const struct tm_doc_field tm_doc_scopes[] = {
       "without gradients.", .fields = scopes_passes },
     { "recomputed", TM_DOC_OBJECT | TM_DOC_OR_NULL, .help = "Forward values that jax.checkpoint recomputes.",
       .fields = scopes_unscoped },
+    { "custom_derivatives", TM_DOC_OBJECT | TM_DOC_LIST | TM_DOC_OR_NULL, .title = "Custom derivatives", .help = "Time "
+      "in functions with their own derivative rule (jax.custom_jvp, jax.custom_vjp), by pass.",
+      .fields = scopes_customs },
     { "rows", TM_DOC_OBJECT | TM_DOC_LIST | TM_DOC_OR_NULL | TM_DOC_MAIN, .help = "One tree per pass: a node, then "
       "its children by total time.", .fields = scopes_rows },
     { "rest", TM_DOC_OBJECT | TM_DOC_OR_NULL, .title = "Rest", .fields = scopes_rest },

@@ -380,12 +380,14 @@ const struct tm_stage_type *const tm_registry[] = {
     &tm_compile_stage,
     &tm_memory_stage,
     &tm_host_stage,
+    &tm_profiling_stage,
     &tm_fallback_stage,
     &tm_ops_stage,
     &tm_fusion_stage,
     &tm_occupancy_stage,
     &tm_programs_stage,
     &tm_balance_stage,
+    &tm_sharding_stage,
     &tm_scopes_stage,
 };
 

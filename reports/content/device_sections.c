@@ -445,6 +445,52 @@ static void emit_balance(const struct tm_content *content)
     tm_emit_table(content, &different_ops);
 }
 
+/* What programs on several devices repeat, and what they move. */
+
+static const struct tm_table sharded_programs = {
+    .id = "sharding-programs",
+    .caption = "Programs on several devices",
+    .shows = "module, devices, self_ps sums, repeated_ps sums, parameters wide, repeated_parameters, repeated_bytes, "
+             "split_bytes",
+    .list = "sharding.programs",
+    .paper_rows = 8,
+};
+
+static const struct tm_table sharded_ops = {
+    .id = "sharding-ops",
+    .caption = "Operations by repeated time",
+    .shows = "name, op, copies, devices, sharding rare, executions wide sums, self_ps sums, share_pct wide, "
+             "repeated_ps sums, source wide",
+    .list = "sharding.ops",
+    .rest_at = "sharding.ops_rest",
+    .paper_rows = 12,
+};
+
+static const struct tm_table sharding_moves = {
+    .id = "sharding-moves",
+    .caption = "Collectives by origin",
+    .shows = "name, op, origin, executions sums, message_bytes, bytes sums, self_ps sums, source wide",
+    .list = "sharding.moves",
+    .rest_at = "sharding.moves_rest",
+    .paper_rows = 12,
+    .is_detail = true,
+};
+
+static void emit_sharding(const struct tm_content *content)
+{
+    tm_emit_facts(content, "sharding-facts", "sharding",
+                  "repeated_ps, repeated_pct, known_ps, by_origin.reshards.bytes = Bytes moved to reshard, "
+                  "by_origin.reshards.self_ps = Time in resharding, by_origin.sums.self_ps = Time in sums of parts, "
+                  "by_origin.requested.self_ps = Time in requested collectives");
+    tm_emit_table(content, &sharded_programs);
+    tm_emit_table(content, &sharded_ops);
+    tm_emit_table(content, &sharding_moves);
+}
+
+const struct tm_section tm_sharding_section = {
+    .id = "sharding", .title = "Sharding", .key = "sharding", .say = emit_sharding, .wants_enough = true
+};
+
 /* One device has nothing to be compared with. */
 static const char *no_balance(const struct tm_value *summary)
 {

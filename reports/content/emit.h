@@ -51,8 +51,8 @@ bool tm_has_hosts(const struct tm_content *content);
 /* Sections of a report, and the shared sections of the other documents; their other sections are in their own files. */
 extern const struct tm_section tm_steps_section, tm_devices_section, tm_gaps_section, tm_path_section, tm_ops_section,
     tm_scopes_section, tm_kernels_section, tm_fusion_section, tm_programs_section, tm_occupancy_section,
-    tm_roofline_section, tm_transfers_section, tm_collectives_section, tm_balance_section, tm_host_section,
-    tm_fallback_section, tm_compile_section, tm_memory_section, tm_coverage_section, tm_checks_section,
+    tm_roofline_section, tm_transfers_section, tm_collectives_section, tm_balance_section, tm_sharding_section,
+    tm_host_section, tm_fallback_section, tm_compile_section, tm_memory_section, tm_coverage_section, tm_checks_section,
     tm_missing_section, tm_definitions_section, tm_provenance_section;
 extern const struct tm_section tm_missing_compared_section, tm_missing_scaled_section, tm_missing_checked_section,
     tm_missing_night_section;

@@ -48,6 +48,14 @@ static void emit_scope_facts(const struct tm_content *content, const struct tm_v
     tm_emit_facts(content, "scope-facts", "scopes", facts);
 }
 
+static const struct tm_table custom_derivatives = {
+    .id = "scopes-custom",
+    .caption = "Functions with their own derivative rule",
+    .shows = "kind, count sums, forward_ps sums, backward_ps sums, other_ps sums",
+    .list = "scopes.custom_derivatives",
+    .paper_rows = 2,
+};
+
 static void emit_scope_tree(const struct tm_content *content, const struct tm_value *scopes)
 {
     emit_tree(content,
@@ -92,6 +100,7 @@ static void emit_scopes(const struct tm_content *content)
         emit_scope_facts(content, scopes);
         tm_emit_charts(content, TM_CHART_SCOPES);
         emit_scope_tree(content, scopes);
+        tm_emit_table(content, &custom_derivatives);
         tm_emit_table(content, &layers);
     }
     emit_tree(content, annotations, "host_ps");

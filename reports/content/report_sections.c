@@ -126,11 +126,13 @@ static const struct tm_section environment_section = { .id = "environment",
 /* --- the document --- */
 
 static const struct tm_section *const sections[] = {
-    &findings_section,     &tm_steps_section,    &tm_devices_section,   &tm_gaps_section,        &tm_path_section,
-    &tm_ops_section,       &tm_scopes_section,   &tm_kernels_section,   &tm_fusion_section,      &tm_programs_section,
-    &tm_occupancy_section, &tm_roofline_section, &tm_transfers_section, &tm_collectives_section, &tm_balance_section,
-    &tm_host_section,      &tm_fallback_section, &tm_compile_section,   &tm_memory_section,      &environment_section,
-    &tm_coverage_section,  &tm_checks_section,   &tm_missing_section,   &tm_definitions_section, &tm_provenance_section,
+    &findings_section,       &tm_steps_section,       &tm_devices_section,   &tm_gaps_section,
+    &tm_path_section,        &tm_ops_section,         &tm_scopes_section,    &tm_kernels_section,
+    &tm_fusion_section,      &tm_programs_section,    &tm_occupancy_section, &tm_roofline_section,
+    &tm_transfers_section,   &tm_collectives_section, &tm_balance_section,   &tm_sharding_section,
+    &tm_host_section,        &tm_fallback_section,    &tm_compile_section,   &tm_memory_section,
+    &environment_section,    &tm_coverage_section,    &tm_checks_section,    &tm_missing_section,
+    &tm_definitions_section, &tm_provenance_section,
 };
 
 const struct tm_document tm_report_document = {

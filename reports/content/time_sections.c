@@ -420,6 +420,18 @@ static const struct tm_table threads = {
     .is_detail = true,
 };
 
+enum { PROFILING_LEAST_PCT = 1 }; /* of the host's time: less is not shown */
+
+static const struct tm_table tracers = {
+    .id = "host-profiling",
+    .caption = "Cost of profiling by tracer",
+    .shows = "tracer, events sums, main_events sums, event_ps, total_ps sums, main_ps sums, share_pct, option",
+    .list = "host.profiling.tracers",
+    .note = "Events times the cost of one, measured with JAX 0.10.2.",
+    .paper_rows = 4,
+    .is_detail = true,
+};
+
 static void emit_host(const struct tm_content *content)
 {
     emit_host_facts(content, tm_of(content, "host"));
@@ -428,6 +440,8 @@ static void emit_host(const struct tm_content *content)
     tm_emit_table(content, &python);
     tm_emit_table(content, &annotations);
     tm_emit_table(content, &threads);
+    if (tm_double(tm_of(content, "host.profiling.share_pct")) >= PROFILING_LEAST_PCT)
+        tm_emit_table(content, &tracers);
 }
 
 const struct tm_section tm_host_section = {
@@ -478,11 +492,21 @@ static const struct tm_table trips = {
     .is_detail = true,
 };
 
+static const struct tm_table placement = {
+    .id = "fallback-placement",
+    .caption = "Operations by where they ran",
+    .shows = "name, op, ran_on, cause, device_count, device_ps sums, host_count, host_ps sums",
+    .list = "fallback.placement.rows",
+    .rest_at = "fallback.placement.rest",
+    .paper_rows = 12,
+};
+
 static void emit_fallback(const struct tm_content *content)
 {
     const struct tm_value *fallback = tm_of(content, "fallback");
 
     emit_fallback_facts(content, fallback);
+    tm_emit_table(content, &placement);
     tm_emit_table(content, &callbacks);
     emit_operations(content, (struct tm_table){ .id = "fallback-cpu-ops",
                                                 .caption = "Operations that ran on the host",

@@ -187,6 +187,30 @@ static void find_empty_steps(struct tm_findings *all)
                      tm_text(tm_get(first, "host")));
 }
 
+/* Where the tracers took a large part of the main threads' time, the steps are faster without them. */
+static void find_profiling(struct tm_findings *all)
+{
+    const struct tm_value *const profiling = tm_path(all->summary, "host.profiling"), *tracers, *row;
+    const double share = tm_double(tm_get(profiling, "share_pct")), limit = tm_limit_of(all, TM_LIMIT_WARNING_SHARE);
+    struct tm_finding *f;
+
+    if (share < limit)
+        return;
+    f = tm_finding_of_fact(all, "profiling_cost");
+    tm_finding_value(f, share, "%");
+    tm_finding_limit(f, limit);
+    tm_finding_emit(f, "all", profiling);
+    tracers = tm_get(profiling, "tracers");
+    for (size_t i = 0; i < tm_length(tracers); i++) {
+        row = tm_at(tracers, i);
+        if (tm_double(tm_get(row, "share_pct")) < limit / 2)
+            continue;
+        tm_finding_emit(f, "tracer", row);
+        if (!strcmp(tm_text(tm_get(row, "tracer")), "python"))
+            tm_finding_case(f, "python");
+    }
+}
+
 static void find_no_host(struct tm_findings *all)
 {
     const int64_t idle_ps = tm_wait_left(all, TM_WAIT_UNRECORDED);
@@ -416,6 +440,7 @@ void tm_find_profile(struct tm_findings *all)
     find_one_step(all);
     find_empty_steps(all);
     find_no_host(all);
+    find_profiling(all);
     find_collapsed_graphs(all);
     find_warnings(all);
     find_json_copy(all);
@@ -466,6 +491,7 @@ static const struct {
     { "memory", MEMORY },
     { "roofline", DEVICE | GRAPHED | COSTS },
     { "balance", DEVICE | GRAPHED },
+    { "sharding", DEVICE | GRAPHED | COSTS },
     { "fallback", DEVICE | HOST },
 };
 

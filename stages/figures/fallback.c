@@ -94,7 +94,7 @@ struct fallback {
 };
 
 /* Parts of what the tables of this stage may take, in sixteenths. */
-enum { FALLBACK_ROWS = 6 };
+enum { FALLBACK_ROWS = 6, FALLBACK_PLACES = 6 };
 
 static inline size_t fallback_memory(struct tm_run *run, int parts)
 {
@@ -493,6 +493,113 @@ static void add_sort(struct fallback *f, enum fallback_sort sort, const char *ke
     tm_top_rows_free(top);
 }
 
+/* --- operations by where they ran --- */
+
+/* An operation of a compiled program that the host took part in. */
+struct place_row {
+    struct tm_key key;           /* of its path; without one, of its name */
+    struct fallback_sum sums[2]; /* on the device, on the host */
+    tm_strid name, op;
+    uint8_t sorts; /* bits of enum fallback_sort */
+};
+
+static void merge_places(void *into, const void *from)
+{
+    struct place_row *const a = into;
+    const struct place_row *const b = from;
+
+    for (int i = 0; i < 2; i++) {
+        a->sums[i].count = tm_sum_counts(a->sums[i].count, b->sums[i].count);
+        a->sums[i].total_ps = tm_sum_times(a->sums[i].total_ps, b->sums[i].total_ps);
+    }
+    a->name = a->name ? a->name : b->name; /* the rows come in the order of their keys */
+    a->sorts |= b->sorts;
+}
+
+static int longest_on_host_first(const void *a, const void *b)
+{
+    const struct place_row *x = a, *y = b;
+
+    for (int i = 1; i >= 0; i--)
+        if (x->sums[i].total_ps != y->sums[i].total_ps)
+            return x->sums[i].total_ps > y->sums[i].total_ps ? -1 : 1;
+    return tm_key_order(x->key, y->key);
+}
+
+static void read_places(struct fallback *f, struct tm_groups *places)
+{
+    const struct fallback_row *row;
+
+    tm_groups_rewind(f->rows);
+    while ((row = tm_groups_next(f->rows))) {
+        struct place_row place = { .name = row->name, .op = row->op, .sorts = (uint8_t)(1 << row->sort) };
+        const char *const kind = callback_kind_name[row->kind];
+
+        place.sums[row->sort != FALLBACK_HOST_OP] = (struct fallback_sum){ row->count, row->total_ps };
+        if (!place.name)
+            place.name = tm_names_put_string(f->names, kind);
+        place.key = tm_names_info(f->names, row->op ? row->op : place.name).hash;
+        tm_groups_add(places, &place);
+    }
+    tm_groups_finish(places);
+}
+
+static void add_place(struct fallback *f, const struct place_row *row, struct tm_value *list)
+{
+    static const char *const causes[] = { "callback", "cpu_op", "host_op" };
+    struct tm_value *const to = tm_add_object(list, NULL);
+
+    tm_add_name(to, "name", f->names, row->name);
+    tm_add_known_name(to, "op", f->names, row->op, "the profile does not record it");
+    tm_add_string(to, "ran_on", !row->sums[0].count ? "host" : row->sums[1].count ? "both" : "device");
+    tm_add_string(to, "cause", causes[__builtin_ctz(row->sorts)]);
+    tm_add_uint(to, "device_count", row->sums[0].count);
+    tm_add_int(to, "device_ps", row->sums[0].total_ps);
+    tm_add_uint(to, "host_count", row->sums[1].count);
+    tm_add_int(to, "host_ps", row->sums[1].total_ps);
+}
+
+static void list_places(struct fallback *f, struct tm_groups *places, struct tm_top_rows *top, struct tm_value *section)
+{
+    struct tm_value *const to = tm_add_object(section, "placement"), *list, *rest;
+    struct fallback_sum left[2] = { { 0, 0 }, { 0, 0 } };
+    const struct place_row *row;
+    uint64_t distinct = 0;
+
+    for (; (row = tm_groups_next(places)); distinct++) {
+        for (int i = 0; i < 2; i++)
+            left[i].total_ps = tm_sum_times(left[i].total_ps, row->sums[i].total_ps);
+        tm_top_rows_add(top, row);
+    }
+    tm_top_rows_sort(top);
+    list = tm_add_array(to, "rows");
+    for (uint64_t i = 0; i < tm_top_rows_count(top) && !tm_failed(f->run); i++) {
+        row = tm_top_rows_at(top, i);
+        add_place(f, row, list);
+        for (int k = 0; k < 2; k++)
+            left[k].total_ps -= row->sums[k].total_ps < left[k].total_ps ? row->sums[k].total_ps : left[k].total_ps;
+    }
+    rest = tm_add_object(to, "rest");
+    tm_add_uint(rest, "rows", distinct - tm_top_rows_count(top));
+    tm_add_int(rest, "device_ps", left[0].total_ps);
+    tm_add_int(rest, "host_ps", left[1].total_ps);
+}
+
+static void add_places(struct fallback *f, struct tm_value *section)
+{
+    struct tm_groups *const places = tm_groups_new(f->run, TM_ACCOUNT_TABLES, sizeof(struct place_row),
+                                                   fallback_memory(f->run, FALLBACK_PLACES), merge_places);
+    struct tm_top_rows *const top =
+        tm_listed_rows_new(f->run, sizeof(struct place_row), f->settings->table_rows, longest_on_host_first);
+
+    if (places && top) {
+        read_places(f, places);
+        list_places(f, places, top, section);
+    }
+    tm_groups_free(places);
+    tm_top_rows_free(top);
+}
+
 /* What the host did in a gap, where that gap is among the longest ones of the run. */
 static const char *host_event_of(const struct tm_value *summary, const struct tm_stretch *trip)
 {
@@ -561,10 +668,12 @@ static tm_status fallback_report(struct tm_stage *s, struct tm_value *summary)
         add_sort(f, FALLBACK_CPU_OP, "cpu_ops", summary, section);
         add_sort(f, FALLBACK_HOST_OP, "host_ops", summary, section);
         add_trips(f, summary, section);
+        add_places(f, section);
     } else {
         tm_add_null(section, "cpu_ops", is_device);
         tm_add_null(section, "host_ops", is_device);
         tm_add_null(section, "round_trips", is_device);
+        tm_add_null(section, "placement", is_device);
     }
     return s->run->error.status;
 }

@@ -107,7 +107,7 @@ void tm_add_stddev(struct tm_value *to, const char *key, uint64_t count, int64_t
  * tables. */
 enum tm_tables_part {
     TM_TABLES_SITES = 5, /* feed.c */
-    TM_TABLES_KERNELS = 15,
+    TM_TABLES_KERNELS = 14,
     TM_TABLES_TRANSFERS = 6,
     TM_TABLES_COLLECTIVES = 7,
     TM_TABLES_COMPILE = 5,
@@ -118,6 +118,7 @@ enum tm_tables_part {
     TM_TABLES_SCOPES = 4,
     TM_TABLES_HOST = 4,
     TM_TABLES_FALLBACK = 2,
+    TM_TABLES_SHARDING = 1,
     TM_TABLES_PROFILES = 1,
 };
 

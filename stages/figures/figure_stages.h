@@ -47,6 +47,10 @@ extern const struct tm_stage_type tm_occupancy_stage;
  * source: docs/metrics.md, "Host" */
 extern const struct tm_stage_type tm_host_stage;
 
+/* What profiling itself costs, by tracer.  Adds to the section host, so it must follow that stage.
+ * source: docs/metrics.md, "Cost of profiling" */
+extern const struct tm_stage_type tm_profiling_stage;
+
 /* Compilations: how many, how long, of what, inside which steps.  Writes the section compile.
  * source: docs/metrics.md, "Compilation" */
 extern const struct tm_stage_type tm_compile_stage;
@@ -54,6 +58,11 @@ extern const struct tm_stage_type tm_compile_stage;
 /* Similarities and differences between devices: compute by step, and the same ops on each device.  Adds to the section
  * balance of the stage device-time, so it must follow that stage. source: docs/metrics.md, "Balance" */
 extern const struct tm_stage_type tm_balance_stage;
+
+/* What programs that run on several devices repeat on each of them, and what they move to bring values from one
+ * sharding to another, by their HLO.  Writes the section sharding.
+ * source: docs/metrics.md, "Sharding" */
+extern const struct tm_stage_type tm_sharding_stage;
 
 /* What ran on the host although a device was available: calls back to Python, operations of the program, round trips of
  * data.  Writes the section fallback.

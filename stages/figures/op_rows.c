@@ -9,6 +9,7 @@
 #include "stages/figures/fields.h"
 #include "stages/figures/kernel_category.h"
 #include "stages/figures/ops.h"
+#include "stages/figures/scopes.h"
 #include "stages/resolve/classes.h"
 
 const struct tm_row_field tm_op_cost_fields[] = {
@@ -353,6 +354,25 @@ void tm_op_add_times(struct tm_value *to, const struct op_row *row)
     tm_add_int(to, "max_ps", row->max_ps);
 }
 
+/* Its pass is of interest where it has its own rule for each. */
+static void add_custom(struct ops *o, struct tm_value *to, const struct op_row *row)
+{
+    struct tm_scope_path path;
+    size_t length;
+    const char *text;
+
+    if (!row->path)
+        return;
+    text = tm_names_text(o->names, row->path, TM_SCOPE_PATH_MOST + 1, &length);
+    if (!length || !memmem(text, length, "custom_", 7))
+        return;
+    tm_scope_path_read(text, length, &path);
+    if (!path.custom)
+        return;
+    tm_add_string(to, "custom_derivative", tm_custom_name[path.custom]);
+    tm_add_string(to, "pass", tm_scope_pass_name[path.pass]);
+}
+
 static void add_texts(struct ops *o, struct tm_listed_texts *texts, struct tm_value *to, const struct op_row *row)
 {
     tm_listed_text_add(texts, to, "name", row->name);
@@ -360,6 +380,7 @@ static void add_texts(struct ops *o, struct tm_listed_texts *texts, struct tm_va
     add_opcode(o, texts, to, row);
     tm_op_add_category(o, to, row);
     tm_listed_text_or(texts, to, "op", row->path, not_told);
+    add_custom(o, to, row);
     tm_listed_text_or(texts, to, "source", row->source, not_told);
 }
 

@@ -10,6 +10,8 @@
 
 const char *const tm_scope_pass_name[TM_PASS_COUNT] = { "forward", "backward", "other" };
 
+const char *const tm_custom_name[TM_CUSTOM_COUNT] = { "", "custom_jvp", "custom_vjp" };
+
 enum { WRAPS_MOST = 16, DIGITS_MOST = 18 };
 
 /* A part as it is read. */
@@ -133,7 +135,7 @@ static bool is_structure(struct reading *r, const struct part *part)
 {
     /* clang-format off */
     static const char *const words[] = {
-        "closed_call", "core_call", "custom_jvp_call", "custom_vjp_call", "custom_vjp_call_jaxpr", "custom_lin",
+        "closed_call", "core_call", "custom_jvp_call", "custom_vjp_call", "custom_jvp_call_jaxpr", "custom_vjp_call_jaxpr", "custom_lin",
         "custom_transpose_call", "custom_partitioning", "checkpoint", "remat", "remat2", "rematted_computation",
         "shard_map", "xmap", "pjit", "xla_call", "xla_pmap", "gradient_tape", "gradients", "~", NULL
     };
@@ -158,12 +160,33 @@ static bool repeats_last(const struct reading *r, const struct part *part)
     return last->length == part->length && memcmp(r->text + last->at, part->at, part->length) == 0;
 }
 
+/* "custom_vjp_call", "custom_jvp_call_jaxpr[...]", "transpose(jvp(custom_vjp(f)))"; the transposed part of a custom_vjp
+ * is a custom_lin. */
+static void note_custom(struct reading *r, const struct part *part)
+{
+    static const struct {
+        const char *word;
+        enum tm_custom_derivative custom;
+    } words[] = { { "custom_jvp", TM_CUSTOM_JVP }, { "custom_vjp", TM_CUSTOM_VJP }, { "custom_lin", TM_CUSTOM_VJP } };
+
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+        const size_t length = strlen(words[i].word);
+        const char *const at = memmem(part->at, part->length, words[i].word, length);
+        const size_t left = at ? part->length - (size_t)(at - part->at) - length : 0;
+        const bool ends = at && (!left || strchr("()[", at[length]) || (left >= 5 && !memcmp(at + length, "_call", 5)));
+
+        if (ends && (at == part->at || at[-1] == '('))
+            r->path->custom = words[i].custom;
+    }
+}
+
 /* in: is_last what is not a wrapped function is then the op itself */
 static void take_part(struct reading *r, struct part part, bool is_last)
 {
     const bool after_jit = r->after_jit;
     struct tm_scope_path *path = r->path;
 
+    note_custom(r, &part);
     for (unsigned i = 0; i < WRAPS_MOST && unwrap(r, &part); i++)
         ;
     r->after_jit = part.is_jit;

@@ -29,6 +29,7 @@ struct scope_node {
     int64_t self_ps, total_ps; /* self_ps: of ops that are in no scope of it */
     tm_strid path;             /* of an op that is in it; of several the one of the smallest hash */
     uint32_t depth;            /* its parts of that path: 1 ... */
+    uint32_t customs;          /* of ops that are in no scope of it: bits of enum tm_custom_derivative */
 };
 
 /* One of several numbered scopes, all passes together. */
@@ -67,6 +68,8 @@ static inline size_t scopes_memory(struct tm_run *run, int parts)
 struct scope_sums {
     uint64_t count, unscoped_count, recomputed_count;
     int64_t self_ps, unscoped_ps, recomputed_ps, pass_ps[TM_PASS_COUNT];
+    uint64_t custom_count[TM_CUSTOM_COUNT];
+    int64_t custom_ps[TM_CUSTOM_COUNT][TM_PASS_COUNT];
 };
 
 /* Layers: scopes that are numbered, with their passes side by side.  Those of one family have the same scopes around
@@ -546,6 +549,7 @@ static void merge_nodes(void *into, const void *from)
     a->count = tm_sum_counts(a->count, b->count);
     a->self_ps = tm_sum_times(a->self_ps, b->self_ps);
     a->total_ps = tm_sum_times(a->total_ps, b->total_ps);
+    a->customs |= b->customs;
     if (tm_key_order(b->text, a->text) < 0) {
         a->text = b->text;
         a->path = b->path;
@@ -567,6 +571,7 @@ static void add_nodes(struct scope_report *r, const char *text, const struct tm_
             .total_ps = op->self_ps,
             .path = op->path,
             .depth = i,
+            .customs = i == path->depth ? 1u << path->custom : 0,
         };
 
         tm_groups_add(r->nodes, &node);
@@ -582,6 +587,8 @@ static void read_op(struct scope_report *r, const struct scope_op *op)
     const char *text = tm_names_text(r->scopes->names, op->path, TM_SCOPE_PATH_MOST + 1, &length);
 
     tm_scope_path_read(text, length, &path);
+    sums->custom_count[path.custom] = tm_sum_counts(sums->custom_count[path.custom], op->count);
+    sums->custom_ps[path.custom][path.pass] = tm_sum_times(sums->custom_ps[path.custom][path.pass], op->self_ps);
     if (!path.depth) {
         sums->unscoped_count = tm_sum_counts(sums->unscoped_count, op->count);
         sums->unscoped_ps = tm_sum_times(sums->unscoped_ps, op->self_ps);
@@ -673,6 +680,8 @@ static void add_node(struct scope_report *r, struct tm_value *list, const struct
     tm_add_row_text(to, "name", text + path.parts[node->depth - 1].at, path.parts[node->depth - 1].length, &r->room);
     tm_add_uint(to, "depth", node->depth - 1);
     tm_add_string(to, "pass", tm_scope_pass_name[path.pass]);
+    if (node->customs & ~1u)
+        tm_add_string(to, "custom_derivative", tm_custom_name[31 - __builtin_clz(node->customs)]);
     tm_add_uint(to, "count", node->count);
     tm_add_int(to, "self_ps", node->self_ps);
     tm_add_int(to, "total_ps", node->total_ps);
@@ -727,11 +736,37 @@ static void add_sums(const struct scope_report *r, struct tm_value *section)
     tm_add_double(to, "share_pct", share_of(sums->recomputed_ps, whole_of(r)));
 }
 
+static const char no_custom[] = "no framework path names a custom derivative rule; JAX rarely records them";
+
+static void add_customs(const struct scope_report *r, struct tm_value *section)
+{
+    const struct scope_sums *sums = &r->sums;
+    struct tm_value *list;
+
+    if (!sums->custom_count[TM_CUSTOM_JVP] && !sums->custom_count[TM_CUSTOM_VJP]) {
+        tm_add_null(section, "custom_derivatives", sums->count ? no_custom : r->why);
+        return;
+    }
+    list = tm_add_array(section, "custom_derivatives");
+    for (int i = TM_CUSTOM_JVP; i < TM_CUSTOM_COUNT; i++) {
+        struct tm_value *const to = sums->custom_count[i] ? tm_add_object(list, NULL) : NULL;
+
+        if (!to)
+            continue;
+        tm_add_string(to, "kind", tm_custom_name[i]);
+        tm_add_uint(to, "count", sums->custom_count[i]);
+        tm_add_int(to, "forward_ps", sums->custom_ps[i][TM_PASS_FORWARD]);
+        tm_add_int(to, "backward_ps", sums->custom_ps[i][TM_PASS_BACKWARD]);
+        tm_add_int(to, "other_ps", sums->custom_ps[i][TM_PASS_OTHER]);
+    }
+}
+
 static void write_scopes(struct scope_report *r, struct tm_value *section)
 {
     read_ops(r);
     choose_nodes(r);
     add_sums(r, section);
+    add_customs(r, section);
     if (!r->sums.count) {
         tm_add_null(section, "rows", r->why);
         tm_add_null(section, "rest", r->why);

@@ -23,6 +23,10 @@ enum {
 enum tm_scope_pass { TM_PASS_FORWARD, TM_PASS_BACKWARD, TM_PASS_OTHER, TM_PASS_COUNT };
 extern const char *const tm_scope_pass_name[TM_PASS_COUNT]; /* "forward", ... */
 
+/* Whether an op belongs to a function with its own derivative rule. */
+enum tm_custom_derivative { TM_CUSTOM_NONE, TM_CUSTOM_JVP, TM_CUSTOM_VJP, TM_CUSTOM_COUNT };
+extern const char *const tm_custom_name[TM_CUSTOM_COUNT]; /* "", "custom_jvp", "custom_vjp" */
+
 /* A stretch of the path's text. */
 struct tm_scope_part {
     uint32_t at, length;
@@ -32,8 +36,9 @@ struct tm_scope_path {
     struct tm_scope_part parts[TM_SCOPE_DEPTH_MOST]; /* the outermost first */
     uint32_t depth;                                  /* parts; 0 = the path names only an op */
     enum tm_scope_pass pass;
-    bool is_recomputed; /* a forward computation repeated for the backward pass (jax.checkpoint) */
-    bool is_cut;        /* it was deeper, or longer than TM_SCOPE_PATH_MOST */
+    enum tm_custom_derivative custom; /* the innermost one */
+    bool is_recomputed;               /* a forward computation repeated for the backward pass (jax.checkpoint) */
+    bool is_cut;                      /* it was deeper, or longer than TM_SCOPE_PATH_MOST */
 };
 
 /* in: text  any bytes; what is past TM_SCOPE_PATH_MOST is not examined.  Never fails; linear in the length */

@@ -127,6 +127,11 @@ static void operations_on_the_host_of_a_gpu_are_told(void **state)
     assert_int_equal(integer(&r, "fallback.cpu_ops.count"), 2);
     assert_int_equal(integer(&r, "fallback.cpu_ops.total_ps"), 40 * US);
     assert_int_equal(integer(&r, "fallback.cpu_ops.rows[0].longest_ps"), 30 * US);
+    assert_string_equal(text(&r, "fallback.placement.rows[0].name"), "dot.1");
+    assert_string_equal(text(&r, "fallback.placement.rows[0].ran_on"), "host");
+    assert_string_equal(text(&r, "fallback.placement.rows[0].cause"), "cpu_op");
+    assert_int_equal(integer(&r, "fallback.placement.rows[0].host_ps"), 40 * US);
+    assert_int_equal(integer(&r, "fallback.placement.rows[0].device_count"), 0);
     end_rig(&r);
 }
 
@@ -184,6 +189,41 @@ static void the_hlo_tells_what_works_with_the_host(void **state)
     assert_int_equal(integer(&r, "fallback.host_ops.count"), 1);
     assert_string_equal(text(&r, "fallback.host_ops.rows[0].name"), "work");
     assert_string_equal(text(&r, "fallback.callbacks.rows[0].kind"), "custom_call");
+    assert_string_equal(text(&r, "fallback.placement.rows[0].name"), "custom_call"); /* by host time */
+    assert_string_equal(text(&r, "fallback.placement.rows[0].ran_on"), "host");
+    assert_string_equal(text(&r, "fallback.placement.rows[1].ran_on"), "device");
+    assert_string_equal(text(&r, "fallback.placement.rows[1].cause"), "host_op");
+    end_rig(&r);
+}
+
+/* The op on the device and its callback on the host have one framework path. */
+static void an_op_on_both_sides_is_one_row(void **state)
+{
+    const struct tm_hlo_op ops[] = { { .is_host = 0 }, { .is_host = 1 } };
+    struct tm_config config = { .hlo = 1, .level = TM_LEVEL_NONE, .ordinal = TM_NONE };
+    struct host_rig r;
+    struct tm_event event;
+
+    (void)state;
+    open_rig(&r);
+    config.op = tm_names_put_string(r.bench.trace.names, "jit(f)/pure_callback");
+    r.bench.trace.hlo_ops = tm_rows_new(&r.run, TM_ACCOUNT_METADATA, sizeof(ops[0]), 1 << 16);
+    assert_non_null(r.bench.trace.hlo_ops);
+    tm_rows_append_many(r.bench.trace.hlo_ops, ops, 2);
+    OK(bench_begin(&r.bench));
+    event = host_rig_work(&r, 0, TM_CLASS_KERNEL, 0, 40, 0);
+    event.config = &config;
+    OK(bench_take(&r.bench, &event));
+    event = host_rig_span(&r, RIG_MAIN, "custom-call.7", TM_CLASS_RUNTIME, 20, 10);
+    event.config = &config;
+    OK(bench_take(&r.bench, &event));
+    report_rig(&r);
+    assert_int_equal(tm_length(bench_get(&r.bench, "fallback.placement.rows")), 1);
+    assert_string_equal(text(&r, "fallback.placement.rows[0].op"), "jit(f)/pure_callback");
+    assert_string_equal(text(&r, "fallback.placement.rows[0].ran_on"), "both");
+    assert_string_equal(text(&r, "fallback.placement.rows[0].cause"), "callback");
+    assert_int_equal(integer(&r, "fallback.placement.rows[0].device_ps"), 40 * US);
+    assert_int_equal(integer(&r, "fallback.placement.rows[0].host_ps"), 10 * US);
     end_rig(&r);
 }
 
@@ -366,6 +406,7 @@ int main(void)
         cmocka_unit_test(on_a_cpu_only_calls_back_are_told),
         cmocka_unit_test(without_a_device_there_is_no_section),
         cmocka_unit_test(the_hlo_tells_what_works_with_the_host),
+        cmocka_unit_test(an_op_on_both_sides_is_one_row),
         cmocka_unit_test(a_round_trip_is_idle_between_two_copies_of_a_step),
         cmocka_unit_test(without_steps_round_trips_are_not_known),
         cmocka_unit_test(what_was_saved_is_read_again),

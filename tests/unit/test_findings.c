@@ -415,6 +415,10 @@ static const struct rule rules[] = {
     { "{'steps': {'source': 'module', 'module': 'jit_step'}}", "no_steps", "info", 0,
       "12 executions of 'jit_step'" },
     { "{'steps': {'source': 'group'}}", NULL, NULL, 0, NULL },
+    { "{'host': {'profiling': {'share_pct': 4.5, 'main_ps': 45000000000, 'window_ps': 1000000000000, 'tracers': [{'tracer': "
+      "'python', 'main_events': 300000, 'event_ps': 130000, 'share_pct': 4.0}, {'tracer': 'host', 'share_pct': 0.5}]}}}",
+      "profiling_cost", "info", 0, "300,000 events of the python tracer at 130 ns" },
+    { "{'host': {'profiling': {'share_pct': 2.5}}}", NULL, NULL, 0, NULL },
     { "{'steps': {'chosen': 1, 'count': 3}}", "one_step", "info", 0, "1 of 3 steps" },
     { EMPTY_STEPS("cpu", "host", "null"), "steps_without_activity", "info", 0, "1 of 2 analyzed steps" },
     { EMPTY_STEPS("cpu", "host", "null"), "steps_without_activity", "info", 0, "step 7, lasts 3.00 \xc2\xb5s" },

@@ -86,6 +86,37 @@ static void paths_of_every_sort_tell_their_scopes(void **state)
     }
 }
 
+static void paths_tell_derivative_rules(void **state)
+{
+    static const struct {
+        const char *text;
+        enum tm_custom_derivative custom;
+        enum tm_scope_pass pass;
+    } rows[] = {
+        { "jit(f)/jvp(mlp)/custom_jvp_call/exp", TM_CUSTOM_JVP, TM_PASS_FORWARD },
+        { "jit(f)/jvp(mlp)/custom_vjp_call/tanh", TM_CUSTOM_VJP, TM_PASS_FORWARD },
+        { "jit(f)/jvp(mlp)/custom_vjp_call_jaxpr/while/body/tanh", TM_CUSTOM_VJP, TM_PASS_FORWARD },
+        { "jit(f)/transpose(jvp(mlp))/custom_lin/mul", TM_CUSTOM_VJP, TM_PASS_BACKWARD },
+        { "jit(f)/transpose(jvp(custom_vjp(attention)))/mul", TM_CUSTOM_VJP, TM_PASS_BACKWARD },
+        { "jit(f)/custom_jvp_call_jaxpr[ num_consts=0 ]", TM_CUSTOM_JVP, TM_PASS_OTHER },
+        { "jit(f)/custom_vjp_call", TM_CUSTOM_VJP, TM_PASS_OTHER },
+        { "jit(f)/custom_vjp_call/a/custom_jvp_call/exp", TM_CUSTOM_JVP, TM_PASS_OTHER },
+        { "jit(f)/my_custom_vjp/mul", TM_CUSTOM_NONE, TM_PASS_OTHER },
+        { "jit(f)/custom_vjp_scope/mul", TM_CUSTOM_NONE, TM_PASS_OTHER },
+        { "jit(f)/custom_linear/mul", TM_CUSTOM_NONE, TM_PASS_OTHER },
+        { "jit(f)/custom_", TM_CUSTOM_NONE, TM_PASS_OTHER },
+        { "", TM_CUSTOM_NONE, TM_PASS_OTHER },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        const struct tm_scope_path path = path_of(rows[i].text);
+
+        if (path.custom != rows[i].custom || path.pass != rows[i].pass)
+            fail_msg("'%s' is '%s', %s", rows[i].text, tm_custom_name[path.custom], tm_scope_pass_name[path.pass]);
+    }
+}
+
 static void nodes_have_the_keys_of_their_names_and_pass(void **state)
 {
     static const char one[] = "jit(f)/jvp(a)/b/mul", same[] = "jit(f)/jit(main)/jvp(a)/while/body/b/add",
@@ -168,6 +199,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(paths_of_every_sort_tell_their_scopes),
+        cmocka_unit_test(paths_tell_derivative_rules),
         cmocka_unit_test(nodes_have_the_keys_of_their_names_and_pass),
         cmocka_unit_test(hostile_paths_end),
         cmocka_unit_test(numbered_names_are_layers),

@@ -202,6 +202,7 @@ static void complete_op(struct tm_hlo *hlo, uint32_t row, const struct hlo_compu
         op->message_bytes = sums->message_bytes;
         op->group_size = sums->group_size;
         op->groups = sums->groups;
+        op->origin = sums->origin ? sums->origin : op->origin;
     }
 }
 
@@ -291,6 +292,7 @@ static void hlo_join_waits(struct tm_hlo *hlo)
         op->message_bytes = begun.message_bytes;
         op->group_size = begun.group_size;
         op->groups = begun.groups;
+        op->origin = begun.origin;
     }
 }
 
@@ -331,6 +333,8 @@ static void free_reading(struct tm_hlo *hlo)
     tm_rows_free(hlo->files);
     tm_rows_free(hlo->locations);
     tm_rows_free(hlo->frames);
+    tm_rows_free(hlo->values);
+    tm_rows_free(hlo->parts);
     hlo->buffer = hlo->compact = NULL;
     hlo->operands = NULL;
     hlo->sorted = NULL;
@@ -338,6 +342,7 @@ static void free_reading(struct tm_hlo *hlo)
     hlo->partial_reads = NULL;
     hlo->results = hlo->places = NULL;
     hlo->computations = hlo->calls = hlo->wait_rows = hlo->files = hlo->locations = hlo->frames = NULL;
+    hlo->values = hlo->parts = NULL;
     hlo->sorter = NULL;
 }
 
@@ -420,6 +425,28 @@ static void tell_why(struct tm_hlo *hlo, uint64_t number)
     row->why = tm_names_put_string(hlo->trace->names, why);
 }
 
+/* Programs of several devices: a row for each instruction. */
+static void open_values(struct tm_hlo *hlo)
+{
+    const size_t share = tm_budget_share(&hlo->run->budget, TM_ACCOUNT_SORT);
+    bool has_several = false;
+
+    for (uint64_t i = 0; i < tm_rows_count(hlo->modules) && !tm_failed(hlo->run); i++) {
+        struct hlo_module *const module = tm_rows_change(hlo->modules, i);
+        const struct hlo_place *const place = tm_index_get(hlo->places, tm_hlo_key(i, module->entry_id));
+
+        has_several |= tm_hlo_devices(module) > 1;
+        module->has_entry = place && place->module == i && place->id == module->entry_id;
+        module->entry = module->has_entry ? place->row : 0;
+    }
+    if (!has_several)
+        return;
+    hlo->values = tm_rows_new(hlo->run, TM_ACCOUNT_SORT, sizeof(struct hlo_value), share / 16);
+    hlo->parts = tm_rows_new(hlo->run, TM_ACCOUNT_SORT, sizeof(uint32_t), share / 32);
+    if (hlo->values && hlo->parts)
+        tm_rows_resize(hlo->values, hlo->instructions);
+}
+
 void tm_hlo_read(struct tm_hlo *hlo)
 {
     if (!tm_rows_count(hlo->modules))
@@ -429,9 +456,12 @@ void tm_hlo_read(struct tm_hlo *hlo)
         tm_index_finish(hlo->results);
         tm_index_finish(hlo->places);
         tm_index_finish(hlo->partial_reads);
+        open_values(hlo);
         walk_all(hlo, HLO_PASS_COSTS);
         hlo_sum_up(hlo);
         hlo_join_waits(hlo);
+        if (hlo->values)
+            tm_hlo_share(hlo);
     }
     for (uint64_t i = 0; i < tm_rows_count(hlo->modules) && !tm_failed(hlo->run); i++)
         tell_why(hlo, i);

@@ -413,7 +413,9 @@ void tm_hlo_cost(struct tm_hlo *hlo, uint32_t module, const struct tm_hlo_instru
  * receives.  Groups are listed, or given as a transposed grid of 0, 1, 2 ...
  * source: ReplicaGroup {replica_ids 1}, CollectiveDeviceListProto {replica_groups 1, iota_replica_group_list 2},
  *         IotaReplicaGroupListProto {num_replica_groups 1, num_devices_per_group 2, iota_reshape_dims 3,
- *         iota_transpose_perm 4}, SourceTarget {source 1, target 2}; xla/xla_data.proto */
+ *         iota_transpose_perm 4}, MeshAxesReplicaGroupListProto {mesh 1, axes 2}, MeshProto {axes 1 {name 1, size 2}},
+ *         AxisRefProto {mesh_axis_index 1, sub_axis_info 2 {pre_size 1, size 2}}, SourceTarget {source 1, target 2};
+ *         xla/xla_data.proto */
 
 enum {
     IN_GROUPS = 49,
@@ -425,14 +427,22 @@ enum {
     IOTA_DEVICES = 2,
     IOTA_DIMS = 3,
     IOTA_ORDER = 4,
+    MESH_GROUPS_MESH = 1,
+    MESH_GROUPS_AXES = 2,
+    MESH_AXES = 1,
+    AXIS_SIZE = 2,
+    REF_AXIS = 1,
+    REF_PART = 2,
+    PART_BEFORE = 1,
+    PART_SIZE = 2,
     GROUPS_TEXT = 4096, /* longer ones end in "..." */
-    IOTA_RANK_MOST = 8,
 };
 
 /* What is found of the groups. */
 struct groups {
     struct tm_hlo_text text;
     uint64_t count, size; /* size: of the first group; of pairs: their number */
+    bool is_unknown;      /* they are given in a way that is not read */
     char room[GROUPS_TEXT + 8];
 };
 
@@ -440,6 +450,7 @@ static void begin_groups(struct groups *g)
 {
     g->text = (struct tm_hlo_text){ .at = g->room, .room = GROUPS_TEXT };
     g->count = g->size = 0;
+    g->is_unknown = false;
 }
 
 /* The groups that a repeated field of a message lists. */
@@ -488,24 +499,16 @@ static void take_pairs(struct groups *g, struct tm_wire message)
         tm_hlo_write(&g->text, "}");
 }
 
-/* A grid of the numbers 0, 1, 2 ... with its dimensions in another order, read row by row in groups of one size. */
-struct iota {
-    uint64_t groups, devices;
-    uint64_t dims[IOTA_RANK_MOST], order[IOTA_RANK_MOST];
-    uint32_t rank, order_rank;
-};
-
 static void take_numbers(struct tm_wire message, uint32_t number, uint64_t *to, uint32_t *count)
 {
     struct tm_hlo_numbers numbers = tm_hlo_numbers_of(message, number);
     uint64_t value;
 
-    for (*count = 0; *count < IOTA_RANK_MOST && tm_hlo_next_number(&numbers, &value); ++*count)
+    for (*count = 0; *count < TM_HLO_IOTA_RANK_MOST && tm_hlo_next_number(&numbers, &value); ++*count)
         to[*count] = value;
 }
 
-/* Whether the grid has as many cells as the groups have members, and its order is one. */
-static bool iota_is_sound(const struct iota *iota)
+bool tm_hlo_iota_is_sound(const struct tm_hlo_iota *iota)
 {
     uint64_t members, cells = 1;
     unsigned seen = 0;
@@ -523,10 +526,9 @@ static bool iota_is_sound(const struct iota *iota)
     return cells == members && seen == (1u << iota->rank) - 1;
 }
 
-/* The number in the n-th cell. */
-static uint64_t iota_cell(const struct iota *iota, uint64_t n)
+uint64_t tm_hlo_iota_cell(const struct tm_hlo_iota *iota, uint64_t n)
 {
-    uint64_t place[IOTA_RANK_MOST] = { 0 }, value = 0;
+    uint64_t place[TM_HLO_IOTA_RANK_MOST] = { 0 }, value = 0;
 
     for (uint32_t i = iota->rank; i-- > 0;) {
         const uint64_t dim = iota->order_rank ? iota->order[i] : i;
@@ -539,31 +541,125 @@ static uint64_t iota_cell(const struct iota *iota, uint64_t n)
     return value;
 }
 
+static void write_iota(struct groups *g, const struct tm_hlo_iota *iota)
+{
+    if (!tm_hlo_iota_is_sound(iota))
+        return;
+    g->count = iota->groups;
+    g->size = iota->devices;
+    for (uint64_t n = 0; n < iota->groups * iota->devices && !g->text.cut; n++)
+        tm_hlo_write(&g->text, "%s%llu",
+                     n == 0              ? "{{"
+                     : n % iota->devices ? ","
+                                         : "},{",
+                     (unsigned long long)tm_hlo_iota_cell(iota, n));
+    tm_hlo_write(&g->text, "}}");
+}
+
 static void take_iota(struct groups *g, struct tm_wire message)
 {
-    struct iota iota = { .groups = 0 };
-    struct tm_field field;
-    struct tm_wire w = message;
+    struct tm_hlo_iota iota = { .groups = tm_hlo_number_in(message, IOTA_GROUPS),
+                                .devices = tm_hlo_number_in(message, IOTA_DEVICES) };
 
-    while (tm_wire_next(&w, &field)) {
-        if (field.key == TM_WIRE_KEY(IOTA_GROUPS, TM_WIRE_VARINT))
-            iota.groups = field.value;
-        if (field.key == TM_WIRE_KEY(IOTA_DEVICES, TM_WIRE_VARINT))
-            iota.devices = field.value;
-    }
     take_numbers(message, IOTA_DIMS, iota.dims, &iota.rank);
     take_numbers(message, IOTA_ORDER, iota.order, &iota.order_rank);
-    if (!iota_is_sound(&iota))
+    write_iota(g, &iota);
+}
+
+/* --- groups along the axes of a mesh --- */
+
+struct mesh {
+    struct tm_hlo_iota iota; /* dims: its axes; a part of one is a dimension of its own */
+    bool is_member[TM_HLO_IOTA_RANK_MOST];
+    uint32_t place[TM_HLO_IOTA_RANK_MOST]; /* of an axis in dims */
+    bool is_used[TM_HLO_IOTA_RANK_MOST];   /* an axis; two parts of one are not read */
+    bool is_sound;
+};
+
+/* Split an axis into what comes before a part, the part, and what comes after. */
+static void split_axis(struct mesh *m, uint32_t at, uint64_t before, uint64_t size)
+{
+    struct tm_hlo_iota *const iota = &m->iota;
+    const uint64_t all = iota->dims[at];
+    uint64_t taken;
+
+    if (iota->rank + 2 > TM_HLO_IOTA_RANK_MOST || __builtin_mul_overflow(before, size, &taken) || !taken ||
+        all % taken) {
+        m->is_sound = false;
         return;
-    g->count = iota.groups;
-    g->size = iota.devices;
-    for (uint64_t n = 0; n < iota.groups * iota.devices && !g->text.cut; n++)
-        tm_hlo_write(&g->text, "%s%llu",
-                     n == 0             ? "{{"
-                     : n % iota.devices ? ","
-                                        : "},{",
-                     (unsigned long long)iota_cell(&iota, n));
-    tm_hlo_write(&g->text, "}}");
+    }
+    memmove(&iota->dims[at + 3], &iota->dims[at + 1], (iota->rank - at - 1) * sizeof(*iota->dims));
+    memmove(&m->is_member[at + 3], &m->is_member[at + 1], (iota->rank - at - 1) * sizeof(*m->is_member));
+    iota->dims[at] = before;
+    iota->dims[at + 1] = size;
+    iota->dims[at + 2] = all / taken;
+    m->is_member[at] = m->is_member[at + 2] = false;
+    m->is_member[at + 1] = true;
+    iota->rank += 2;
+    for (uint32_t i = 0; i < TM_HLO_IOTA_RANK_MOST; i++)
+        m->place[i] += m->place[i] > at ? 2 : 0;
+}
+
+/* One axis along which the members of a group differ.  in: axes  of the mesh as it is recorded */
+static void take_axis(struct mesh *m, struct tm_wire ref, uint32_t axes)
+{
+    const uint64_t axis = tm_hlo_number_in(ref, REF_AXIS);
+    struct tm_field field;
+
+    if (axis >= axes || m->is_used[axis]) {
+        m->is_sound = false;
+        return;
+    }
+    m->is_used[axis] = true;
+    m->is_member[m->place[axis]] = true;
+    while (tm_wire_next(&ref, &field))
+        if (field.key == TM_WIRE_KEY(REF_PART, TM_WIRE_LEN))
+            split_axis(m, m->place[axis], tm_hlo_number_in(tm_wire_of(&field), PART_BEFORE),
+                       tm_hlo_number_in(tm_wire_of(&field), PART_SIZE));
+}
+
+/* The sizes of the axes.  A mesh that lists its devices in another order has further fields. */
+static void take_mesh(struct mesh *m, struct tm_wire message)
+{
+    struct tm_field field;
+
+    while (tm_wire_next(&message, &field)) {
+        if (field.key != TM_WIRE_KEY(MESH_AXES, TM_WIRE_LEN) || m->iota.rank == TM_HLO_IOTA_RANK_MOST) {
+            m->is_sound = false;
+        } else {
+            m->place[m->iota.rank] = m->iota.rank;
+            m->iota.dims[m->iota.rank++] = tm_hlo_number_in(tm_wire_of(&field), AXIS_SIZE);
+        }
+    }
+}
+
+static void take_mesh_groups(struct groups *g, struct tm_wire message)
+{
+    struct mesh m = { .is_sound = true };
+    struct tm_hlo_iota *const iota = &m.iota;
+    struct tm_wire w = message;
+    struct tm_field field;
+    uint32_t axes;
+
+    while (tm_wire_next(&w, &field))
+        if (field.key == TM_WIRE_KEY(MESH_GROUPS_MESH, TM_WIRE_LEN))
+            take_mesh(&m, tm_wire_of(&field));
+    axes = iota->rank;
+    while (tm_wire_next(&message, &field))
+        if (field.key == TM_WIRE_KEY(MESH_GROUPS_AXES, TM_WIRE_LEN) && m.is_sound)
+            take_axis(&m, tm_wire_of(&field), axes);
+    iota->groups = iota->devices = 1;
+    for (int is_member = 0; is_member < 2; is_member++) /* the members of a group side by side */
+        for (uint32_t i = 0; i < iota->rank; i++)
+            if (m.is_member[i] == is_member) {
+                iota->order[iota->order_rank++] = i;
+                m.is_sound &= !__builtin_mul_overflow(is_member ? iota->devices : iota->groups, iota->dims[i],
+                                                      is_member ? &iota->devices : &iota->groups);
+            }
+    if (m.is_sound)
+        write_iota(g, iota);
+    else
+        g->is_unknown = true;
 }
 
 static void take_device_list(struct groups *g, struct tm_wire list)
@@ -613,7 +709,11 @@ void tm_hlo_collective(struct tm_hlo *hlo, const struct hlo_module *module, cons
         take_device_list(&g, in->devices);
     if (!g.count)
         take_lists(&g, in->all, IN_GROUPS);
-    if (!g.size && !(in->known->traits & TM_HLO_PERMUTES))
+    if (!g.count && in->iota_groups.at)
+        take_iota(&g, in->iota_groups);
+    if (!g.count && in->mesh_groups.at)
+        take_mesh_groups(&g, in->mesh_groups);
+    if (!g.size && !g.is_unknown && !(in->known->traits & TM_HLO_PERMUTES))
         g.size = size_of_all(module, in);
     op->group_size = g.size < UINT32_MAX ? (uint32_t)g.size : 0;
     op->message_bytes = message_bytes(in, cost);

@@ -172,6 +172,17 @@ bool tm_hlo_next_number(struct tm_hlo_numbers *numbers, uint64_t *value)
     return false;
 }
 
+uint64_t tm_hlo_number_in(struct tm_wire message, uint32_t number)
+{
+    struct tm_field field;
+    uint64_t value = 0;
+
+    while (tm_wire_next(&message, &field))
+        if (field.key == TM_WIRE_KEY(number, TM_WIRE_VARINT))
+            value = field.value;
+    return value;
+}
+
 static struct tm_text text_of(const struct tm_field *field)
 {
     return (struct tm_text){ (const char *)field->bytes, (size_t)field->value };
@@ -280,6 +291,15 @@ static void take_field(struct tm_hlo_instruction *in, const struct tm_field *fie
         break;
     case TM_WIRE_KEY(IN_DEVICES, TM_WIRE_LEN):
         in->devices = tm_wire_of(field);
+        break;
+    case TM_WIRE_KEY(IN_IOTA_GROUPS, TM_WIRE_LEN):
+        in->iota_groups = tm_wire_of(field);
+        break;
+    case TM_WIRE_KEY(IN_MESH_GROUPS, TM_WIRE_LEN):
+        in->mesh_groups = tm_wire_of(field);
+        break;
+    case TM_WIRE_KEY(IN_SHARDING, TM_WIRE_LEN):
+        in->sharding = tm_wire_of(field);
         break;
     default:
         break;

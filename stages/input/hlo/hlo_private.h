@@ -38,6 +38,7 @@ enum tm_hlo_trait {
     TM_HLO_UPDATES = 1 << 10,  /* writes its second operand into the first one's memory: dynamic-update-slice */
     TM_HLO_PERMUTES = 1 << 11, /* collective-permute: between pairs */
     TM_HLO_IS_FUSION = 1 << 12,
+    TM_HLO_OWN = 1 << 13, /* of a computation: gives each device something else, whatever its operands */
 };
 
 struct tm_hlo_opcode {
@@ -50,7 +51,7 @@ struct tm_hlo_opcode {
 struct tm_hlo_instruction {
     struct tm_wire all;
     struct tm_text name, opcode, target, path, source_file;
-    struct tm_wire shape, convolution, dot, precision, devices, config;
+    struct tm_wire shape, convolution, dot, precision, devices, iota_groups, mesh_groups, config, sharding;
     const struct tm_hlo_opcode *known;
     int64_t id, channel, source_line, stack_frame, parameter;
     uint64_t called;    /* id of the first computation that it calls, where has_called */
@@ -73,6 +74,7 @@ struct tm_hlo_numbers {
 
 bool tm_hlo_next_number(struct tm_hlo_numbers *numbers, uint64_t *value);
 struct tm_hlo_numbers tm_hlo_numbers_of(struct tm_wire message, uint32_t number);
+uint64_t tm_hlo_number_in(struct tm_wire message, uint32_t number); /* a single one; 0 = there is none */
 
 enum { TM_HLO_RANK_MOST = 16, TM_HLO_NESTING_MOST = 16 };
 
@@ -126,7 +128,10 @@ struct hlo_module {
     uint64_t first_file, files, first_location, locations, first_frame, frames; /* of the stack frames */
     uint64_t replicas, partitions; /* of the device assignment; 0 = not recorded */
     uint64_t damaged_at;           /* position of the first damage, from the first walk */
-    uint8_t is_skipped, is_damaged, is_cut;
+    uint64_t first_instruction;    /* of all instructions of the host */
+    int64_t entry_id;
+    uint64_t entry; /* row of its computation, where has_entry */
+    uint8_t is_skipped, is_damaged, is_cut, has_entry;
 };
 
 /* The totals of a computation: first of its own instructions, then including the computations it calls. */
@@ -136,6 +141,7 @@ struct hlo_sums {
     uint32_t group_size;
     tm_strid groups, path, source;
     uint16_t traits;     /* enum tm_hlo_trait, of any instruction */
+    uint8_t origin;      /* of the collective of message_bytes */
     uint8_t lacks_flops; /* of some instruction they are unknown */
     uint8_t has_matrix, precision, is_batched;
 };
@@ -145,7 +151,9 @@ struct hlo_computation {
     uint64_t first_call; /* row of `calls` once they are sorted by what is called */
     uint64_t calls;      /* how many call it */
     uint64_t pending;    /* calls in it whose sums are unknown yet */
-    uint64_t written;    /* bytes of its result that are written, where has_written */
+    uint64_t begin, end; /* where it is in the input */
+    int64_t root_id;
+    uint64_t written; /* bytes of its result that are written, where has_written */
     uint8_t has_written;
     uint8_t is_fusion, is_host;
 };
@@ -167,8 +175,17 @@ struct hlo_result {
     uint64_t elements; /* of its first array, where has_elements */
     uint32_t module;
     uint32_t shape_bytes;
+    uint32_t number; /* of all instructions of the host */
     uint8_t element;
     uint8_t has_bytes, has_elements;
+};
+
+/* What an instruction's result depends on (hlo_sharding.c). */
+struct hlo_value {
+    uint32_t bits, first, parts; /* of a device's number; those of the elements of a tuple: rows of `parts` */
+    uint32_t op;                 /* row of trace->hlo_ops; 0 = none */
+    uint32_t seen;               /* bits of all evaluations */
+    uint8_t is_set, is_computed;
 };
 
 /* A parameter of a fusion that is only read in slices: by computation and number. */
@@ -245,6 +262,8 @@ struct tm_hlo {
     struct tm_rows *files;          /* tm_strid */
     struct tm_rows *locations;      /* struct hlo_location */
     struct tm_rows *frames;         /* uint64_t: number of a location, from 1 */
+    struct tm_rows *values;         /* struct hlo_value, by the number of the instruction */
+    struct tm_rows *parts;          /* uint32_t */
     uint64_t instructions;          /* of all programs so far */
 };
 
@@ -271,21 +290,55 @@ void tm_hlo_cost(struct tm_hlo *hlo, uint32_t module, const struct tm_hlo_instru
 void tm_hlo_collective(struct tm_hlo *hlo, const struct hlo_module *module, const struct tm_hlo_instruction *in,
                        const struct hlo_cost *cost, struct tm_hlo_op *op);
 
+/* A grid of the numbers 0, 1, 2 ... with its dimensions in another order, read row by row in groups of one size. */
+enum { TM_HLO_IOTA_RANK_MOST = 8 };
+
+struct tm_hlo_iota {
+    uint64_t groups, devices;
+    uint64_t dims[TM_HLO_IOTA_RANK_MOST], order[TM_HLO_IOTA_RANK_MOST];
+    uint32_t rank, order_rank; /* order_rank 0 = that of the numbers */
+};
+
+/* Whether the grid has as many cells as the groups have members, and its order is one. */
+bool tm_hlo_iota_is_sound(const struct tm_hlo_iota *iota);
+uint64_t tm_hlo_iota_cell(const struct tm_hlo_iota *iota, uint64_t n); /* the number in the n-th cell */
+
 /* The computation that an instruction calls, by its row; false if there is none of that id. */
 bool tm_hlo_called(struct tm_hlo *hlo, uint32_t module, const struct tm_hlo_instruction *in, uint64_t *row);
+
+/* --- hlo_sharding.c: how programs are split over devices --- */
+
+enum { TM_HLO_CALLED_MOST = 64 };
+
+/* As HLO writes it: "{replicated}", "{devices=[2,1,2]<=[4] last_tile_dim_replicate}", "{{replicated}, {manual}}". */
+void tm_hlo_write_sharding(struct tm_hlo_text *text, struct tm_wire sharding);
+
+tm_strid tm_hlo_sharding(struct tm_hlo *hlo, const struct tm_hlo_instruction *in); /* 0 = none is recorded */
+/* Of a collective: enum tm_hlo_origin. */
+uint8_t tm_hlo_origin_of(const struct hlo_module *module, const struct tm_hlo_instruction *in);
+
+/* Whether it makes the result of its computation differ between devices, whatever the operands. */
+bool tm_hlo_is_own(const struct tm_hlo_instruction *in);
+
+/* After the shapes, in the second walk: the op of an instruction.  Then, once computations have their sums, complete
+ * the ops and the modules of programs that run on several devices. */
+void tm_hlo_note_op(struct tm_hlo *hlo, uint32_t module, int64_t id, uint32_t op);
+void tm_hlo_share(struct tm_hlo *hlo);
+
+uint64_t tm_hlo_devices(const struct hlo_module *module); /* 0 = not recorded */
 
 /* --- hlo_walk.c: one program --- */
 
 /* clang-format off */
 enum { /* fields */
     PROTO_MODULE = 1, PROTO_BUFFERS = 3,
-    MODULE_NAME = 1, MODULE_COMPUTATION = 3, MODULE_SHAPE = 4, MODULE_ID = 5, MODULE_DEVICES = 15, MODULE_FRAMES = 17,
+    MODULE_NAME = 1, MODULE_COMPUTATION = 3, MODULE_SHAPE = 4, MODULE_ID = 5, MODULE_ENTRY = 6, MODULE_DEVICES = 15, MODULE_FRAMES = 17,
     COMPUTATION_NAME = 1, COMPUTATION_INSTRUCTION = 2, COMPUTATION_ID = 5, COMPUTATION_ROOT = 6, COMPUTATION_FUSION = 7,
     COMPUTATION_THREAD = 8,
     SHAPE_PARAMETER = 1, DEVICES_REPLICAS = 1, DEVICES_PARTITIONS = 2,
     IN_NAME = 1, IN_OPCODE = 2, IN_SHAPE = 3, IN_METADATA = 7, IN_LITERAL = 8, IN_PARAMETER = 9, IN_FUSION_KIND = 11, IN_CONVOLUTION = 16, IN_CHANNEL = 26,
     IN_TARGET = 28, IN_DOT = 30, IN_ID = 35, IN_OPERANDS = 36, IN_CALLED = 38, IN_SHARDING = 40, IN_CONFIG = 43, IN_HOST_TRANSFER = 47,
-    IN_PRECISION = 51, IN_DEVICES = 87,
+    IN_PRECISION = 51, IN_DEVICES = 87, IN_IOTA_GROUPS = 92, IN_MESH_GROUPS = 93,
 };
 /* clang-format on */
 

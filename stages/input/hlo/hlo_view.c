@@ -4,8 +4,7 @@
  * ENTRIES_MOST instructions and one of their operands, whatever the size of the program; what does not fit is counted.
  * source: BufferAssignmentProto {buffer_allocations 3}, BufferAllocationProto {index 1, size 2, is_thread_local 3,
  *         is_entry_computation_parameter 5, maybe_live_out 7, assigned 9 {logical_buffer_id 1, size 3}, is_constant
- *         12}, OpSharding {type 1, tile_assignment_dimensions 3, tile_assignment_devices 4, tuple_shardings 5,
- *         replicate_on_last_tile_dim 6, last_tile_dims 8, iota_reshape_dims 9, iota_transpose_perm 10} */
+ *         12} */
 #include "stages/input/hlo/hlo_view.h"
 
 #include <stdio.h>
@@ -21,14 +20,10 @@ enum {
     ENTRIES_MOST = 1 + 5 * NEAR_MOST + BODY_MOST,
     WANTED_MOST = 16 << 10,
     OPERANDS_MOST = 64, /* that are listed of one instruction */
-    CALLED_MOST = 64,
     TEXT_BYTES = 4096,
     BUFFERS_MOST = 20, /* largest allocations of a program */
-    SHARDING_DEPTH = 4,
     BUFFER_ALLOCATIONS = 3, ALLOCATION_INDEX = 1, ALLOCATION_SIZE = 2, ALLOCATION_THREAD_LOCAL = 3,
     ALLOCATION_PARAMETER = 5, ALLOCATION_LIVE_OUT = 7, ALLOCATION_ASSIGNED = 9, ALLOCATION_CONSTANT = 12,
-    SHARDING_TYPE = 1, SHARDING_DIMENSIONS = 3, SHARDING_DEVICES = 4, SHARDING_TUPLE = 5, SHARDING_LAST_REPLICATED = 6,
-    SHARDING_LAST_TYPES = 8, SHARDING_IOTA = 9, SHARDING_ORDER = 10,
 };
 /* clang-format on */
 
@@ -63,8 +58,8 @@ struct view {
     uint64_t found[RELATIONS][3]; /* of each relation and level, listed or not */
     struct wanted wanted[WANTED_MOST];
     uint32_t wanted_count;
-    uint16_t order[WANTED_MOST];                       /* index of wanted, by computation and id */
-    uint64_t called[CALLED_MOST], bodies[CALLED_MOST]; /* ids, and numbers of those computations */
+    uint16_t order[WANTED_MOST];                                     /* index of wanted, by computation and id */
+    uint64_t called[TM_HLO_CALLED_MOST], bodies[TM_HLO_CALLED_MOST]; /* ids, and numbers of those computations */
     uint32_t called_count, body_count;
     uint64_t self_computation; /* number */
     int64_t self_computation_id;
@@ -239,66 +234,6 @@ static tm_strid put_written(struct view *v, struct tm_hlo_text *text)
     return text->length ? tm_names_put(v->hlo.trace->names, text->at, text->length) : 0;
 }
 
-static void write_tiles(struct tm_hlo_text *text, struct tm_wire sharding, bool is_last_replicated)
-{
-    static const char *const kinds[] = { "replicated", "maximal", "tuple", "other", "manual", "unknown", "unreduced" };
-    struct tm_hlo_numbers types = tm_hlo_numbers_of(sharding, SHARDING_LAST_TYPES);
-    uint64_t type, n = 0;
-
-    tm_hlo_write(text, "devices=");
-    (void)tm_hlo_write_numbers(text, "[", sharding, SHARDING_DIMENSIONS);
-    tm_hlo_write(text, "]");
-    if (tm_hlo_write_numbers(text, "<=[", sharding, SHARDING_IOTA)) {
-        tm_hlo_write(text, "]");
-        if (tm_hlo_write_numbers(text, "T(", sharding, SHARDING_ORDER))
-            tm_hlo_write(text, ")");
-    } else {
-        (void)tm_hlo_write_numbers(text, "", sharding, SHARDING_DEVICES);
-    }
-    if (is_last_replicated)
-        tm_hlo_write(text, " last_tile_dim_replicate");
-    for (; tm_hlo_next_number(&types, &type); n++)
-        tm_hlo_write(text, "%s%s", n ? ", " : " last_tile_dims={",
-                     type < sizeof(kinds) / sizeof(kinds[0]) ? kinds[type] : "?");
-    if (n)
-        tm_hlo_write(text, "}");
-}
-
-/* As HLO writes it: "{replicated}", "{devices=[2,1,2]<=[4] last_tile_dim_replicate}", "{{replicated}, {manual}}". */
-static void write_sharding(struct tm_hlo_text *text, struct tm_wire sharding, int depth) // NOLINT(misc-no-recursion)
-{
-    struct tm_wire w = sharding;
-    struct tm_field field;
-    uint64_t type = 0, parts = 0;
-    bool is_last_replicated = false;
-    struct tm_hlo_numbers devices = tm_hlo_numbers_of(sharding, SHARDING_DEVICES);
-
-    tm_hlo_write(text, "{");
-    while (tm_wire_next(&w, &field)) {
-        if (field.key == TM_WIRE_KEY(SHARDING_TYPE, TM_WIRE_VARINT))
-            type = field.value;
-        if (field.key == TM_WIRE_KEY(SHARDING_LAST_REPLICATED, TM_WIRE_VARINT))
-            is_last_replicated = field.value != 0;
-        if (field.key != TM_WIRE_KEY(SHARDING_TUPLE, TM_WIRE_LEN) || depth == SHARDING_DEPTH || text->cut)
-            continue;
-        tm_hlo_write(text, "%s", parts++ ? ", " : "");
-        write_sharding(text, tm_wire_of(&field), depth + 1);
-    }
-    if (type == 0 && !parts) {
-        tm_hlo_write(text, "replicated");
-    } else if (type == 1) {
-        uint64_t device = 0;
-
-        (void)tm_hlo_next_number(&devices, &device);
-        tm_hlo_write(text, "maximal device=%llu", (unsigned long long)device);
-    } else if (type == 3) {
-        write_tiles(text, sharding, is_last_replicated);
-    } else if (type == 4 || type == 5 || type == 6) {
-        tm_hlo_write(text, type == 4 ? "manual" : type == 5 ? "unknown" : "unreduced");
-    }
-    tm_hlo_write(text, "}");
-}
-
 /* --- entries --- */
 
 static struct entry *find_entry(struct view *v, int64_t id, uint64_t computation)
@@ -331,7 +266,7 @@ static void take_fields(struct view *v, struct entry *e, const struct tm_hlo_ins
     while (tm_wire_next(&w, &field)) {
         if (field.key == TM_WIRE_KEY(IN_SHARDING, TM_WIRE_LEN)) {
             text = (struct tm_hlo_text){ .at = v->text, .room = TEXT_BYTES };
-            write_sharding(&text, tm_wire_of(&field), 0);
+            tm_hlo_write_sharding(&text, tm_wire_of(&field));
             e->sharding = put_written(v, &text);
         } else if (field.key == TM_WIRE_KEY(IN_FUSION_KIND, TM_WIRE_LEN)) {
             e->fusion_kind = put(v, (struct tm_text){ (const char *)field.bytes, (size_t)field.value });
@@ -375,7 +310,7 @@ static void take_self(struct view *v, const struct tm_hlo_instruction *in)
     add(v, in, SELF, 0);
     v->self_computation = v->computation;
     called = tm_hlo_numbers_of(in->all, IN_CALLED);
-    while (v->called_count < CALLED_MOST && tm_hlo_next_number(&called, &id))
+    while (v->called_count < TM_HLO_CALLED_MOST && tm_hlo_next_number(&called, &id))
         v->called[v->called_count++] = id;
 }
 
@@ -431,7 +366,7 @@ static void end_first_level(struct view *v, int64_t id, bool is_fusion)
 {
     (void)is_fusion;
     for (uint32_t i = 0; i < v->called_count; i++)
-        if ((int64_t)v->called[i] == id && v->body_count < CALLED_MOST) {
+        if ((int64_t)v->called[i] == id && v->body_count < TM_HLO_CALLED_MOST) {
             v->bodies[v->body_count++] = v->computation;
             return;
         }

@@ -234,17 +234,6 @@ static void put_file(struct tm_hlo *hlo, struct hlo_module *module, struct tm_wi
     tm_rows_append(hlo->files, &name);
 }
 
-static uint64_t number_in(struct tm_wire message, uint32_t number)
-{
-    struct tm_field field;
-    uint64_t value = 0;
-
-    while (tm_wire_next(&message, &field))
-        if (field.key == TM_WIRE_KEY(number, TM_WIRE_VARINT))
-            value = field.value;
-    return value;
-}
-
 static void put_row(struct tm_hlo *hlo, struct hlo_module *module, uint32_t field, struct tm_wire view)
 {
     struct hlo_location location;
@@ -252,13 +241,13 @@ static void put_row(struct tm_hlo *hlo, struct hlo_module *module, uint32_t fiel
 
     if (field == INDEX_FRAME) {
         module->frames++;
-        frame = number_in(view, FRAME_LOCATION);
+        frame = tm_hlo_number_in(view, FRAME_LOCATION);
         tm_rows_append(hlo->frames, &frame);
         return;
     }
     module->locations++;
-    location.file = number_in(view, LOCATION_FILE);
-    location.line = (int64_t)number_in(view, LOCATION_LINE);
+    location.file = tm_hlo_number_in(view, LOCATION_FILE);
+    location.line = (int64_t)tm_hlo_number_in(view, LOCATION_LINE);
     tm_rows_append(hlo->locations, &location);
 }
 
@@ -363,6 +352,7 @@ void tm_hlo_add_sums(struct hlo_sums *into, const struct hlo_sums *from)
         into->message_bytes = from->message_bytes;
         into->group_size = from->group_size;
         into->groups = from->groups;
+        into->origin = from->origin;
     }
 }
 
@@ -540,6 +530,7 @@ static void note_result(struct walk *k, const struct tm_hlo_instruction *in, uin
         note_damage(k, shape_at);
     row.shape_at = shape_at;
     row.shape_bytes = (uint32_t)(in->shape.end - in->shape.at);
+    row.number = (uint32_t)hlo->instructions - 1; /* it counts already */
     row.bytes = shape.bytes;
     row.elements = shape.elements;
     row.element = shape.element;
@@ -578,6 +569,9 @@ static void fill_op(struct walk *k, const struct tm_hlo_instruction *in, const s
     op->has_softmax = path_tells_softmax(in->path);
     op->path = put_text(hlo, in->path);
     op->source = tm_hlo_source(hlo, &k->module, in);
+    op->sharding = tm_hlo_sharding(hlo, in);
+    op->devices = tm_hlo_devices(&k->module) <= UINT32_MAX ? (uint32_t)tm_hlo_devices(&k->module) : 0;
+    op->origin = tm_hlo_origin_of(&k->module, in);
     tm_hlo_collective(hlo, &k->module, in, cost, op);
 }
 
@@ -593,9 +587,11 @@ static void add_own(struct walk *k, const struct tm_hlo_instruction *in, const s
         .message_bytes = op->message_bytes,
         .group_size = op->group_size,
         .groups = op->groups,
+        .origin = op->origin,
         .path = op->path,
         .source = op->path ? op->source : 0,
-        .traits = in->known->traits & (TM_HLO_EXPONENTIAL | TM_HLO_DIVIDES | TM_HLO_REDUCES | TM_HLO_HOST),
+        .traits = (in->known->traits & (TM_HLO_EXPONENTIAL | TM_HLO_DIVIDES | TM_HLO_REDUCES | TM_HLO_HOST)) |
+                  (tm_hlo_is_own(in) ? TM_HLO_OWN : 0),
         .has_matrix = cost->has_matrix,
         .precision = cost->has_matrix ? cost->precision : TM_PRECISION_UNKNOWN,
         .is_batched = cost->is_batched,
@@ -631,8 +627,10 @@ static void take_costs(struct walk *k, const struct tm_hlo_instruction *in)
     add_own(k, in, &cost, &op);
     if (!k->is_fusion && in->name.length && !(in->known->traits & TM_HLO_SILENT))
         row = add_op(k, in, &op);
-    if (row)
+    if (row) {
         note_wait(k->hlo, k->computation, in, row);
+        tm_hlo_note_op(k->hlo, k->number, in->id, row);
+    }
     if (in->known->kind == TM_HLO_CALLS)
         note_call(k->hlo, k->number, k->computation, in, row);
 }
@@ -665,9 +663,9 @@ static void put_place(struct walk *k, int64_t id)
     tm_index_put(k->hlo->places, &place);
 }
 
-static void begin_computation(struct walk *k)
+static void begin_computation(struct walk *k, uint64_t end)
 {
-    const struct hlo_computation none = { .first_call = 0 };
+    const struct hlo_computation none = { .begin = tm_reader_offset(&k->w), .end = end };
     const struct hlo_computation *known;
 
     k->module.computations++;
@@ -698,6 +696,7 @@ static void end_computation(struct walk *k, const struct computation_end *end)
     row = tm_rows_change(k->hlo->computations, k->computation);
     row->is_fusion = end->is_fusion;
     row->is_host = end->is_host;
+    row->root_id = end->root_id;
     if (end->is_fusion)
         hlo_reads_end(k->hlo, k->computation, end->root_id, row);
     put_place(k, end->id);
@@ -721,7 +720,7 @@ static void walk_computation(struct walk *k, uint64_t end)
     struct computation_end last = { .id = 0 };
     struct tm_head head;
 
-    begin_computation(k);
+    begin_computation(k, end);
     while (!tm_failed(k->hlo->run) && next_field(k, end, &head)) {
         if (head.type == TM_WIRE_LEN && head.number == COMPUTATION_INSTRUCTION) {
             const uint64_t instruction_end = tm_reader_offset(&k->w) + head.value;
@@ -801,6 +800,8 @@ static void take_field(struct walk *k, const struct tm_head *head, struct tm_hlo
 
     if (head->number == MODULE_ID && head->type == TM_WIRE_VARINT && !k->module.program.has_id)
         row->program_id = (int64_t)head->value;
+    if (head->number == MODULE_ENTRY && head->type == TM_WIRE_VARINT)
+        k->module.entry_id = (int64_t)head->value;
     if (head->type != TM_WIRE_LEN)
         return;
     switch (head->number) {
@@ -866,8 +867,10 @@ void tm_hlo_walk(struct tm_hlo *hlo, uint32_t module, enum hlo_pass pass)
     k.module = *(const struct hlo_module *)tm_rows_at(hlo->modules, module);
     if (pass == HLO_PASS_COSTS && k.module.is_skipped)
         return;
-    if (pass == HLO_PASS_SHAPES)
+    if (pass == HLO_PASS_SHAPES) {
         k.module.first_computation = tm_rows_count(hlo->computations);
+        k.module.first_instruction = before;
+    }
     k.module.computations = 0;
     row.name = k.module.program.name;
     row.program_id = k.module.program.id;
