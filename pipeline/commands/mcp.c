@@ -82,7 +82,7 @@ static const struct tool tools[] = {
       "many rows and how much time it left out.", "show",
       { RUN_PARAMETER,
         { "what", "A name or path: kernels, ops, steps, gaps, findings, figures, host.threads, steps.median_ps, step_time; "
-          "of a profile with compiled programs also programs, hlo.buffers, and hlo with an op.", OPERAND, false },
+          "of a profile with compiled programs also programs, hlo.buffers, hlo.peak, and hlo with an op.", OPERAND, false },
         { "op", "With `what` hlo: an instruction, fusion.3 or jit_train_step/fusion.3. Lists it with its operands, users, and fusion body.", OPERAND,
           false },
         { "where", "A condition on rows: self_share_pct > 5 and not name ~ \"copy\". Numbers may have units: 10us, 5%, 1GiB.", OPTION, false },

@@ -94,13 +94,14 @@ static tm_status show_run(struct tm_run *run, const struct tm_options *options, 
 
 /* --- the HLO of a profile --- */
 
-static const char HLO[] = "hlo", HLO_BUFFERS[] = "hlo.buffers", PROGRAMS[] = "programs";
+static const char HLO[] = "hlo", HLO_BUFFERS[] = "hlo.buffers", HLO_PEAK[] = "hlo.peak", PROGRAMS[] = "programs";
 
 struct hlo_reading {
     struct tm_run *run;
     struct tm_inputs inputs;
     struct tm_names *names;
-    struct tm_value *root, *programs, *buffers;
+    struct tm_value *root;
+    struct tm_hlo_lists lists;
     struct tm_hlo_search search;
     bool is_partial;
 };
@@ -109,7 +110,7 @@ typedef void use_host(struct hlo_reading *r, struct tm_host_run *host);
 
 static void list_programs(struct hlo_reading *r, struct tm_host_run *host)
 {
-    tm_hlo_list_programs(&host->trace, host->input, r->programs, r->buffers);
+    tm_hlo_list_programs(&host->trace, host->input, &r->lists);
 }
 
 static void search_host(struct hlo_reading *r, struct tm_host_run *host)
@@ -188,12 +189,13 @@ static tm_status print_hlo(struct hlo_reading *r, const struct tm_options *optio
     return print(r->run, options, r->root,
                  op                                             ? "instructions"
                  : strcmp(options->inputs[1], HLO_BUFFERS) == 0 ? "buffers"
+                 : strcmp(options->inputs[1], HLO_PEAK) == 0    ? "peak"
                                                                 : "programs");
 }
 
 static bool is_hlo(const char *what)
 {
-    return strcmp(what, HLO) == 0 || strcmp(what, HLO_BUFFERS) == 0;
+    return strcmp(what, HLO) == 0 || strcmp(what, HLO_BUFFERS) == 0 || strcmp(what, HLO_PEAK) == 0;
 }
 
 static void refuse_input(struct tm_run *run, const char *path)
@@ -230,8 +232,9 @@ static bool show_hlo(struct tm_run *run, const struct tm_options *options, const
         r->names = tm_names_new(run, tm_budget_share(&run->budget, TM_ACCOUNT_NAMES), tm_traits_of);
     if (!tm_failed(run) && has_only_traces(&r->inputs)) {
         tm_add_string(r->root, "schema", "tracemill.hlo");
-        r->programs = tm_add_array(r->root, "programs");
-        r->buffers = tm_add_array(r->root, "buffers");
+        r->lists.programs = tm_add_array(r->root, "programs");
+        r->lists.buffers = tm_add_array(r->root, "buffers");
+        r->lists.peak = tm_add_array(r->root, "peak");
         read_hlo(r, op);
     } else if (!tm_failed(run) && is_hlo(options->inputs[1])) {
         refuse_input(run, options->inputs[0]);
@@ -243,7 +246,7 @@ static bool show_hlo(struct tm_run *run, const struct tm_options *options, const
     if (!tm_failed(run))
         tm_check_strict(run, r->is_partial, "show");
     tm_progress_end(&run->progress);
-    if (!tm_failed(run) && !op && tm_length(r->programs) == 0 && strcmp(options->inputs[1], PROGRAMS) == 0)
+    if (!tm_failed(run) && !op && tm_length(r->lists.programs) == 0 && strcmp(options->inputs[1], PROGRAMS) == 0)
         is_shown = false;
     else if (!tm_failed(run))
         (void)print_hlo(r, options, op);
@@ -312,7 +315,7 @@ const struct tm_verb tm_show_verb = {
     .description =
         "Prints a table, or a single figure, and a summary of the omitted rows: their number, time and count. Without WHAT, it lists the available tables. RUN is a profile, the folder of a report, a summary.json, or the folder or file of a comparison, a scaling study, a check or a batch.\n"
         "WHAT is a name from that list (kernels, gaps, findings, figures), the path of a list or a figure (host.threads, devices[0].busy_ps, steps.median_ps), a key figure (device_utilization, step_time), or an unambiguous last name (by_name). SECTION.figures are the figures of a section.\n"
-        "Of a profile with HLO: 'programs' lists the compiled programs with the memory that the compiler assigned to them, 'hlo.buffers' their largest buffers, and 'hlo OP' prints an instruction with its operands and users, two levels of each, the body of a fusion, shapes, layouts, sharding, replica groups and source lines. docs/show.md describes conditions and output formats, schemas/SHOW.md the JSON.",
+        "Of a profile with HLO: 'programs' lists the compiled programs with the memory that the compiler assigned to them, 'hlo.buffers' their largest buffers, 'hlo.peak' the largest ones that are alive at the peak, and 'hlo OP' prints an instruction with its operands and users, two levels of each, the body of a fusion, shapes, layouts, sharding, replica groups and source lines. docs/show.md describes conditions and output formats, schemas/SHOW.md the JSON.",
     .examples =
         "tracemill show run.report    the available tables\n"
         "tracemill show run.report kernels.by_name --top 10 --sort -total_ps    the kernels with the most time\n"

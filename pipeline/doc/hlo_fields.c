@@ -16,6 +16,9 @@ static const struct tm_doc_field programs[] = {
     { "output_bytes", TM_DOC_BYTES | TM_DOC_OR_NULL, .title = "Outputs", .help = "Those that share the memory of an "
       "argument (donated buffers) count as arguments." },
     { "temporary_bytes", TM_DOC_BYTES | TM_DOC_OR_NULL, .title = "Temporary" },
+    { "heap_peak_bytes", TM_DOC_BYTES | TM_DOC_OR_NULL, .title = "In use at the peak", .help = "Most bytes of temporary "
+      "values that are alive together, by the compiler's simulation of its heap. The rest of the heap is fragmentation." },
+    { "peak_at", TM_DOC_NAME | TM_DOC_OR_NULL, .title = "Peak at", .help = "The instruction at that moment." },
     { "parameters", TM_DOC_NAME | TM_DOC_OR_NULL, .title = "Parameters", .help = "Shapes of the parameters." },
     { "problem", TM_DOC_PROSE | TM_DOC_OR_NULL, .title = "Problem", .help = "Why not all of it could be read." },
     { .key = NULL },
@@ -28,6 +31,21 @@ static const struct tm_doc_field buffers[] = {
     { "kind", TM_DOC_WORD, .title = "Kind", .words = "argument|constant|output|temporary" },
     { "bytes", TM_DOC_BYTES, .title = "Size" },
     { "values", TM_DOC_COUNT, .title = "Values", .help = "Values of the program that share it." },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field peak[] = {
+    { "program", TM_DOC_NAME, .title = "Program" },
+    { "host", TM_DOC_HOST, .title = "Host" },
+    { "name", TM_DOC_NAME | TM_DOC_OR_NULL, .title = "Instruction", .help = "That makes it; of an allocation that values "
+      "share, of the largest value." },
+    { "kind", TM_DOC_WORD, .title = "Kind", .words = "argument|constant|output|temporary" },
+    { "bytes", TM_DOC_BYTES | TM_DOC_ADDS, .title = "Size" },
+    { "shape", TM_DOC_NAME | TM_DOC_OR_NULL, .title = "Shape", .help = "Of the instruction." },
+    { "opcode", TM_DOC_NAME | TM_DOC_OR_NULL, .title = "Opcode" },
+    { "path", TM_DOC_PATH | TM_DOC_OR_NULL, .title = "Framework path" },
+    { "source", TM_DOC_PATH | TM_DOC_OR_NULL, .title = "Source" },
+    { "allocation", TM_DOC_COUNT, .title = "Allocation", .help = "Its number in the buffer assignment." },
     { .key = NULL },
 };
 
@@ -73,6 +91,8 @@ static const struct tm_doc_field hlo_fields[] = {
     { "programs", TM_DOC_OBJECT | TM_DOC_LIST, .title = "Compiled programs in the profile", .fields = programs },
     { "buffers", TM_DOC_OBJECT | TM_DOC_LIST, .title = "Largest buffers of each program", .fields = buffers, .most = 0,
       .help = "Buffers that the compiler assigned, the 20 largest of each program." },
+    { "peak", TM_DOC_OBJECT | TM_DOC_LIST, .title = "Buffers at the peak of each program", .fields = peak, .help = "The 20 "
+      "largest buffers of each program at the moment when most memory is in use." },
     { "instructions", TM_DOC_OBJECT | TM_DOC_LIST, .title = "HLO around an instruction", .fields = instructions },
     { "instructions_rest", TM_DOC_OBJECT | TM_DOC_OPTIONAL, .title = "Instructions that are not listed", .fields = rest },
     { .key = NULL },

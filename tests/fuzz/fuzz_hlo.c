@@ -125,14 +125,16 @@ static void view(struct reading *r)
     static struct tm_hlo_search search;
     char name[TM_HLO_NAME];
     struct tm_doc *const doc = tm_doc_new(&r->run);
-    struct tm_value *const root = tm_doc_root(doc), *programs, *buffers;
+    struct tm_value *const root = tm_doc_root(doc);
+    struct tm_hlo_lists lists;
     size_t length;
 
     FUZZ_REQUIRE(doc != NULL);
-    programs = tm_add_array(root, "programs");
-    buffers = tm_add_array(root, "buffers");
-    tm_hlo_list_programs(&r->trace, &r->input, programs, buffers);
-    FUZZ_REQUIRE(tm_failed(&r->run) || tm_length(programs) == 2);
+    lists.programs = tm_add_array(root, "programs");
+    lists.buffers = tm_add_array(root, "buffers");
+    lists.peak = tm_add_array(root, "peak");
+    tm_hlo_list_programs(&r->trace, &r->input, &lists);
+    FUZZ_REQUIRE(tm_failed(&r->run) || tm_length(lists.programs) == 2);
     search = (struct tm_hlo_search){ .name = name };
     if (tm_rows_count(r->trace.hlo_ops) > 1 && !tm_failed(&r->run)) {
         (void)snprintf(name, sizeof(name), "%s",

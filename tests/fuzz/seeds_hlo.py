@@ -121,12 +121,33 @@ def assigned():
     return module_of(computation(1, 12, *parameters(), *ops)) + chunk(3, buffers)
 
 
+def heap():
+    """A program with the simulation of two heaps: values that share memory, and sizes that are known by name and by id."""
+    def value(id, size, name="", instruction=0):
+        return chunk(1, number(1, id) + number(2, size) + chunk(3, (chunk(2, name) if name else b"") + number(4, instruction)))
+
+    def event(kind, id, name, shared=0):
+        return chunk(1, number(1, kind) + number(2, id) + chunk(3, "main") + chunk(4, name) + number(5, shared))
+    ops = [op(20 + i, f"add.{i}", "add", shape((16,)), (3, 3)) for i in range(6)]
+    values = [value(0, 400, "", 3), *(value(1 + i, 100 << i, "" if i % 2 else f"add.{i}", 20 + i if i % 2 else 0) for i in range(6))]
+    large = [event(0, 1, "add.0"), event(0, 3, "add.2"), event(2, 2, "add.1", 3), event(1, 3, "add.2"), event(0, 4, "add.3"), event(1, 2, "add.3"),
+             event(0, 5, "add.4"), event(1, 1, "add.4"), event(0, 6, "add.5"), event(1, 4, "add.5"), event(1, 5, "add.5"), event(1, 6, "add.5")]
+    small = [event(0, 1, "add.0"), event(1, 1, "add.0")]
+
+    def allocation(index, size, assigned, *flags):
+        return chunk(3, number(1, index) + number(2, size) + b"".join(number(f, 1) for f in flags)
+                     + b"".join(chunk(9, number(1, id) + number(3, 100 << (id - 1) if id else 400)) for id in assigned))
+    buffers = b"".join(values) + allocation(0, 400, (0,), 5) + allocation(1, 6400, (1, 2, 3, 4, 5, 6)) + allocation(2, 64, ())
+    buffers += chunk(4, b"".join(small) + number(3, 7)) + chunk(4, b"".join(large) + number(2, 1) + number(3, 9))
+    return module_of(computation(1, 25, *parameters(), *ops)) + chunk(3, buffers)
+
+
 def seeds():
     nested = shape((2,))
     for _ in range(20):
         nested = tuple_of(nested, shape((3,)))
     out = {"costs": costs(), "calls": calls(), "customs": customs(), "collectives": collectives(), "sources": sources(),
-           "assigned": assigned()}
+           "assigned": assigned(), "heap": heap()}
     out["nested"] = module_of(computation(1, 1, op(1, "t", "tuple", nested)))
     large = op(2, "large.1", "fusion", shape((8,)), (1, 1), chunk(28, "t") + make_seeds.packed(38, 2))
     out["large-before"], out["large-behind"] = (bytes([byte]) + large[2:] for byte in (0xFE, 0xFF))

@@ -49,12 +49,13 @@ def numbers(data, value):
 
 class Program:
     def __init__(self, data, span):
-        self.instructions, self.ids, self.sizes = [], {}, {}
+        self.instructions, self.ids, self.sizes, self.heaps = [], {}, {}, []
         for field, value in fields(data, *span):
             if field == 1:
                 self.take_module(data, value)
             elif field == 3:
                 self.take_buffers(data, value)
+                self.take_heaps(data, value)
 
     def take_module(self, data, span):
         for field, value in fields(data, *span):
@@ -76,6 +77,27 @@ class Program:
             if not row.get(3):
                 kind = "argument" if row.get(5) else "constant" if row.get(12) else "output" if row.get(7) else "temporary"
                 self.sizes[kind] += row.get(2, 0)
+
+    def take_heaps(self, data, span):
+        """Of each heap: (most bytes in use, the instruction then, sizes of the values alive, the largest first)"""
+        def plain(part):
+            return {key: text_of(data, of) if isinstance(of, tuple) else of for key, of in fields(data, *part) if key in (1, 2, 4, 5)}
+        parts = list(fields(data, *span))
+        sizes = {p.get(1, 0): p.get(2, 0) for p in ({k: v for k, v in fields(data, *of) if not isinstance(v, tuple)} for n, of in parts if n == 1)}
+        for trace in (of for n, of in parts if n == 4):
+            users, owner, live, best = {}, {}, 0, (0, None, [])
+            for event in (plain(of) for n, of in fields(data, *trace) if n == 1):
+                kind, value = event.get(1, 0), event.get(2, 0)
+                if kind != 1:
+                    owner[value] = value if kind == 0 else owner.get(event.get(5, 0), event.get(5, 0))
+                    live += sizes[owner[value]] if not users.get(owner[value]) else 0
+                    users[owner[value]] = users.get(owner[value], 0) + 1
+                else:
+                    users[owner[value]] -= 1
+                    live -= sizes[owner[value]] if not users[owner[value]] else 0
+                if live > best[0]:
+                    best = (live, event.get(4), sorted((sizes[v] for v in users if users[v]), reverse=True))
+            self.heaps.append(best)
 
     def around(self, op):
         """{relation and level: names}"""
@@ -137,6 +159,24 @@ def check_programs(tap, name, path, programs):
             wrong.append(f"{row['name']}: peak {row['peak_bytes']}")
     tap.ok(not wrong, f"{name}: {len(rows)} programs with their memory", *wrong)
     return rows
+
+
+def check_heaps(tap, name, path, programs, rows):
+    """The largest heap of each program, and what is alive in it at its peak."""
+    got, result = show(path, "hlo.peak")
+    wrong, heaps = [] if got else [str(result)], 0
+    for row in rows.values():
+        fits = [p for p in programs.values() if len(p.instructions) == row["instructions"] and
+                all(row[f"{k}_bytes"] == v for k, v in p.sizes.items())]
+        peaks = [max(p.heaps, key=lambda heap: heap[0]) for p in fits if any(heap[0] for heap in p.heaps)]
+        heaps += bool(peaks)
+        if (row["heap_peak_bytes"], row["peak_at"]) not in [peak[:2] for peak in peaks] + [(None, None)] * (not peaks):
+            wrong.append(f"{row['name']}: {row['heap_peak_bytes']} at {row['peak_at']}, replayed {peaks}")
+        listed = sorted((r["bytes"] for r in (got or {"rows": ()})["rows"] if r["program"] == row["name"] and r["kind"] == "temporary"), reverse=True)
+        if peaks and len(listed) < 20 and not any(set(peak[2]) <= set(listed) for peak in peaks):
+            wrong.append(f"{row['name']}: {listed} listed, alive {peaks}")
+    tap.ok(not wrong, f"{name}: peaks of {heaps} heaps", *wrong[:4])
+    return heaps
 
 
 def check_ops(tap, name, path, programs, most):
@@ -245,7 +285,7 @@ def check_damage(tap, folder):
     path = folder / "cut.xplane.pb"
     for length in range(0, len(proto), 7):
         path.write_bytes(hostile_fields.space_bytes(hostile_fields.base_space(), proto[:length]))
-        for what in (("programs",), ("hlo.buffers",), ("hlo", "fusion.1")):
+        for what in (("programs",), ("hlo.peak",), ("hlo", "fusion.1")):
             result = run("show", path, *what)
             answers += result.status == 4
             if result.status not in (0, 2, 3, 4):
@@ -271,11 +311,13 @@ def check_large(tap, folder):
 def main():
     tap = Tap()
     with Scratch() as folder:
-        for seed in ("costs", "calls", "customs", "collectives", "sources", "assigned"):
+        for seed in ("costs", "calls", "customs", "collectives", "sources", "assigned", "heap"):
             path = folder / f"{seed}.xplane.pb"
             path.write_bytes(hostile_fields.space_bytes(hostile_fields.base_space(), seeds_hlo.seeds()[seed]))
             programs = programs_of(path.read_bytes())
-            check_programs(tap, seed, path, programs)
+            rows = check_programs(tap, seed, path, programs)
+            heaps = check_heaps(tap, seed, path, programs, rows)
+            tap.ok(heaps == (seed == "heap"), f"{seed}: heaps", heaps)
             check_ops(tap, seed, path, programs, 100)
         check_texts(tap, folder)
         check_names(tap, folder)
@@ -287,7 +329,7 @@ def main():
                 tap.skip(name, f"no profile at {path}")
                 continue
             programs = programs_of(path.read_bytes())
-            check_programs(tap, name, path, programs)
+            check_heaps(tap, name, path, programs, check_programs(tap, name, path, programs))
             if len(programs) > 2:  # two of the same instructions have no name of their own
                 check_ops(tap, name, path, programs, OPS_MOST)
     tap.done()

@@ -327,6 +327,37 @@ void tm_hlo_share(struct tm_hlo *hlo);
 
 uint64_t tm_hlo_devices(const struct hlo_module *module); /* 0 = not recorded */
 
+/* --- hlo_memory.c: the memory of a program --- */
+
+enum tm_hlo_buffer_kind { TM_HLO_ARGUMENT, TM_HLO_CONSTANT, TM_HLO_OUTPUT, TM_HLO_TEMPORARY, TM_HLO_BUFFER_KINDS };
+
+/* An allocation, or a value in the heap. */
+struct tm_hlo_buffer {
+    uint64_t index, bytes, values; /* index: of the allocation; values: that share it */
+    int64_t instruction;           /* id of the one that makes it, or the largest value in it; 0 = `name` is recorded */
+    tm_strid name;
+    uint8_t kind; /* enum tm_hlo_buffer_kind */
+};
+
+enum { TM_HLO_BUFFERS = 20 };
+
+struct tm_hlo_memory {
+    uint64_t bytes[TM_HLO_BUFFER_KINDS], count;
+    struct tm_hlo_buffer largest[TM_HLO_BUFFERS]; /* allocations, by size, then by number */
+    struct tm_hlo_buffer live[TM_HLO_BUFFERS];    /* when most of the heap is in use: values in it, other allocations */
+    size_t largest_count, live_count;
+    uint64_t heap, heap_peak; /* number of its allocation, where has_heap; most bytes in use */
+    tm_strid peak_at;         /* the instruction at that moment */
+    bool overflows, is_recorded, has_heap;
+};
+
+/* Go to a part of a HloProto.  out: false: there is none; *end of it */
+bool tm_hlo_enter(struct tm_hlo *hlo, const struct tm_hlo_program *program, struct tm_reader *w, uint32_t part,
+                  uint64_t *end);
+
+/* in: hlo  of which only run, input, trace, and buffer are needed */
+void tm_hlo_read_memory(struct tm_hlo *hlo, const struct tm_hlo_program *program, struct tm_hlo_memory *memory);
+
 /* --- hlo_walk.c: one program --- */
 
 /* clang-format off */

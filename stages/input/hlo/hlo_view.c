@@ -2,9 +2,7 @@
 /* Passes over one program.  The first finds the instruction, the second what is one level around it, the third the
  * second level and the bodies of the computations that it calls, the last the names of operands.  Memory: a table of
  * ENTRIES_MOST instructions and one of their operands, whatever the size of the program; what does not fit is counted.
- * source: BufferAssignmentProto {buffer_allocations 3}, BufferAllocationProto {index 1, size 2, is_thread_local 3,
- *         is_entry_computation_parameter 5, maybe_live_out 7, assigned 9 {logical_buffer_id 1, size 3}, is_constant
- *         12} */
+ * source: xla/service/hlo.proto */
 #include "stages/input/hlo/hlo_view.h"
 
 #include <stdio.h>
@@ -21,9 +19,6 @@ enum {
     WANTED_MOST = 16 << 10,
     OPERANDS_MOST = 64, /* that are listed of one instruction */
     TEXT_BYTES = 4096,
-    BUFFERS_MOST = 20, /* largest allocations of a program */
-    BUFFER_ALLOCATIONS = 3, ALLOCATION_INDEX = 1, ALLOCATION_SIZE = 2, ALLOCATION_THREAD_LOCAL = 3,
-    ALLOCATION_PARAMETER = 5, ALLOCATION_LIVE_OUT = 7, ALLOCATION_ASSIGNED = 9, ALLOCATION_CONSTANT = 12,
 };
 /* clang-format on */
 
@@ -66,6 +61,7 @@ struct view {
     tm_strid self_computation_name;
     const char *name; /* looked for */
     struct tm_hlo_search *search;
+    const struct tm_hlo_memory *memory; /* whose buffers are named */
     bool is_found;
     char text[TEXT_BYTES + 16];
 };
@@ -137,29 +133,12 @@ static void walk_module(struct view *v, const struct pass *pass, uint64_t end)
     }
 }
 
-/* Go to a part of the HloProto.  out: false: there is none; *end of it */
-static bool enter(struct view *v, uint32_t part, uint64_t *end)
-{
-    const struct tm_hlo_program *const program = &v->module.program;
-    struct tm_head head;
-    bool damaged = false;
-
-    tm_reader_init(&v->w, v->hlo.input, v->hlo.buffer, HLO_BUFFER, program->begin, program->end);
-    while (!tm_failed(v->hlo.run) && tm_hlo_next_field(&v->w, program->end, &head, &damaged)) {
-        *end = tm_reader_offset(&v->w) + (head.type == TM_WIRE_LEN ? head.value : 0);
-        if (head.number == part && head.type == TM_WIRE_LEN)
-            return true;
-        tm_hlo_leave(&v->w, *end);
-    }
-    return false;
-}
-
 static void walk(struct view *v, const struct pass *pass)
 {
     uint64_t end;
 
     v->computation = 0;
-    if (enter(v, PROTO_MODULE, &end))
+    if (tm_hlo_enter(&v->hlo, &v->module.program, &v->w, PROTO_MODULE, &end))
         walk_module(v, pass, end);
 }
 
@@ -668,138 +647,126 @@ void tm_hlo_search(struct tm_hlo_search *search, struct tm_trace *trace, const s
 
 /* --- programs and their buffers --- */
 
-enum buffer_kind { ARGUMENT, CONSTANT, OUTPUT, TEMPORARY, BUFFER_KINDS };
+static const char *const buffer_kind_name[TM_HLO_BUFFER_KINDS] = { "argument", "constant", "output", "temporary" };
 
-static const char *const buffer_kind_name[BUFFER_KINDS] = { "argument", "constant", "output", "temporary" };
-
-struct buffer {
-    uint64_t index, bytes, values;
-    uint8_t kind;
-};
-
-struct buffers {
-    uint64_t bytes[BUFFER_KINDS], count;
-    struct buffer largest[BUFFERS_MOST]; /* by size, then by number */
-    size_t listed;
-    bool overflows, is_recorded;
-};
-
-static void keep_largest(struct buffers *b, const struct buffer *buffer)
+static void add_sizes(struct view *v, struct tm_value *row, const struct tm_hlo_memory *m)
 {
-    size_t at = b->listed;
-
-    while (at > 0 && b->largest[at - 1].bytes < buffer->bytes)
-        at--;
-    if (at == BUFFERS_MOST)
-        return;
-    if (b->listed < BUFFERS_MOST)
-        b->listed++;
-    memmove(&b->largest[at + 1], &b->largest[at], (b->listed - 1 - at) * sizeof(*buffer));
-    b->largest[at] = *buffer;
-}
-
-/* Scratch memory of a thread is not device memory. */
-static void take_allocation(struct view *v, struct buffers *b, uint64_t end)
-{
-    struct buffer buffer = { .kind = TEMPORARY };
-    bool is_argument = false, is_constant = false, is_output = false, is_of_thread = false, damaged = false;
-    struct tm_head head;
-
-    while (tm_hlo_next_field(&v->w, end, &head, &damaged)) {
-        const uint64_t field_end = tm_reader_offset(&v->w) + (head.type == TM_WIRE_LEN ? head.value : 0);
-        const bool is_number = head.type == TM_WIRE_VARINT;
-
-        if (head.number == ALLOCATION_ASSIGNED && head.type == TM_WIRE_LEN)
-            buffer.values++;
-        else if (is_number && head.number == ALLOCATION_INDEX)
-            buffer.index = head.value;
-        else if (is_number && head.number == ALLOCATION_SIZE)
-            buffer.bytes = head.value;
-        is_of_thread |= is_number && head.number == ALLOCATION_THREAD_LOCAL && head.value;
-        is_argument |= is_number && head.number == ALLOCATION_PARAMETER && head.value;
-        is_output |= is_number && head.number == ALLOCATION_LIVE_OUT && head.value;
-        is_constant |= is_number && head.number == ALLOCATION_CONSTANT && head.value;
-        tm_hlo_leave(&v->w, field_end);
-    }
-    if (is_of_thread || buffer.bytes > INT64_MAX)
-        return;
-    buffer.kind = is_argument ? ARGUMENT : is_constant ? CONSTANT : is_output ? OUTPUT : TEMPORARY;
-    b->overflows |= __builtin_add_overflow(b->bytes[buffer.kind], buffer.bytes, &b->bytes[buffer.kind]);
-    b->count++;
-    keep_largest(b, &buffer);
-}
-
-static void read_buffers(struct view *v, struct buffers *b)
-{
-    struct tm_head head;
-    bool damaged = false;
-    uint64_t end;
-
-    *b = (struct buffers){ .count = 0 };
-    if (!enter(v, PROTO_BUFFERS, &end))
-        return;
-    while (!tm_failed(v->hlo.run) && tm_hlo_next_field(&v->w, end, &head, &damaged)) {
-        const uint64_t field_end = tm_reader_offset(&v->w) + (head.type == TM_WIRE_LEN ? head.value : 0);
-
-        if (head.number == BUFFER_ALLOCATIONS && head.type == TM_WIRE_LEN)
-            take_allocation(v, b, field_end);
-        tm_hlo_leave(&v->w, field_end);
-    }
-    b->is_recorded = b->count != 0 && !damaged;
-}
-
-static void add_sizes(struct tm_value *row, const struct buffers *b)
-{
-    static const char *const keys[BUFFER_KINDS] = { "argument_bytes", "constant_bytes", "output_bytes",
-                                                    "temporary_bytes" };
-    const char *const why = b->overflows ? "the sizes do not add up" : "the profile has no buffer assignment of it";
-    const bool is_known = b->is_recorded && !b->overflows;
+    static const char *const keys[TM_HLO_BUFFER_KINDS] = { "argument_bytes", "constant_bytes", "output_bytes",
+                                                           "temporary_bytes" };
+    const char *const why = m->overflows ? "the sizes do not add up" : "the profile has no buffer assignment of it";
+    const bool is_known = m->is_recorded && !m->overflows;
     uint64_t sum = 0;
     bool overflows = false;
 
-    for (int i = 0; i < BUFFER_KINDS; i++)
-        overflows |= __builtin_add_overflow(sum, b->bytes[i], &sum);
+    for (int i = 0; i < TM_HLO_BUFFER_KINDS; i++)
+        overflows |= __builtin_add_overflow(sum, m->bytes[i], &sum);
     if (is_known && !overflows)
         tm_add_uint(row, "peak_bytes", sum);
     else
         tm_add_null(row, "peak_bytes", why);
-    for (int i = 0; i < BUFFER_KINDS; i++)
+    for (int i = 0; i < TM_HLO_BUFFER_KINDS; i++)
         if (is_known)
-            tm_add_uint(row, keys[i], b->bytes[i]);
+            tm_add_uint(row, keys[i], m->bytes[i]);
         else
             tm_add_null(row, keys[i], why);
+    if (is_known && m->has_heap)
+        tm_add_uint(row, "heap_peak_bytes", m->heap_peak);
+    else
+        tm_add_null(row, "heap_peak_bytes", "the profile has no heap of it");
+    add_name(v, row, "peak_at", is_known ? m->peak_at : 0);
 }
 
-void tm_hlo_list_programs(struct tm_trace *trace, const struct tm_input *input, struct tm_value *programs,
-                          struct tm_value *buffers)
+/* The first buffers get the names, shapes, and places of their instructions. */
+static bool is_made_by(const struct tm_hlo_buffer *buffer, const struct tm_hlo_instruction *in, tm_strid name)
+{
+    return buffer->instruction ? buffer->instruction == in->id : buffer->name && buffer->name == name;
+}
+
+static void take_buffer_makers(struct view *v, const struct tm_hlo_instruction *in)
+{
+    const struct tm_hlo_memory *const m = v->memory;
+    tm_strid name = 0;
+
+    for (size_t i = 0; i < m->live_count; i++) {
+        struct entry *const e = &v->entries[i];
+        struct tm_hlo_text text = { .at = v->text, .room = TEXT_BYTES };
+        struct tm_hlo_shape shape;
+
+        if (!name && !m->live[i].instruction)
+            name = put(v, in->name);
+        if (!is_made_by(&m->live[i], in, name) || e->name)
+            continue;
+        tm_hlo_shape_read(in->shape, &shape, &text);
+        e->shape = in->shape.at ? put_written(v, &text) : 0;
+        e->name = put(v, in->name);
+        e->opcode = put(v, in->opcode);
+        e->path = put(v, in->path);
+        e->source = tm_hlo_source(&v->hlo, &v->module, in);
+    }
+}
+
+static void list_live(struct view *v, const struct tm_hlo_memory *m, const char *program, struct tm_value *list)
+{
+    static const struct pass frames = { .has_frames = true }, makers = { .take = take_buffer_makers };
+
+    v->memory = m;
+    memset(v->entries, 0, m->live_count * sizeof(*v->entries));
+    walk(v, &frames);
+    walk(v, &makers);
+    for (size_t i = 0; i < m->live_count && !tm_failed(v->hlo.run); i++) {
+        const struct entry *const e = &v->entries[i];
+        struct tm_value *const row = tm_add_object(list, NULL);
+
+        tm_add_string(row, "program", program);
+        tm_add_string(row, "host", v->hlo.trace->host_name);
+        add_name(v, row, "name", e->name ? e->name : m->live[i].name);
+        tm_add_string(row, "kind", buffer_kind_name[m->live[i].kind]);
+        tm_add_uint(row, "bytes", m->live[i].bytes);
+        add_name(v, row, "shape", e->shape);
+        add_name(v, row, "opcode", e->opcode);
+        add_name(v, row, "path", e->path);
+        add_name(v, row, "source", e->source);
+        tm_add_uint(row, "allocation", m->live[i].index);
+    }
+}
+
+static void list_largest(struct view *v, const struct tm_hlo_memory *m, const char *program, struct tm_value *list)
+{
+    for (size_t i = 0; i < m->largest_count; i++) {
+        struct tm_value *const buffer = tm_add_object(list, NULL);
+
+        tm_add_string(buffer, "program", program);
+        tm_add_string(buffer, "host", v->hlo.trace->host_name);
+        tm_add_uint(buffer, "allocation", m->largest[i].index);
+        tm_add_string(buffer, "kind", buffer_kind_name[m->largest[i].kind]);
+        tm_add_uint(buffer, "bytes", m->largest[i].bytes);
+        tm_add_uint(buffer, "values", m->largest[i].values);
+    }
+}
+
+void tm_hlo_list_programs(struct tm_trace *trace, const struct tm_input *input, const struct tm_hlo_lists *lists)
 {
     struct view *const v = view_new(trace, input);
     char name[TM_HLO_NAME];
-    struct buffers b;
+    struct tm_hlo_memory memory;
 
     for (uint64_t n = 0; v && n < tm_rows_count(trace->hlo_modules) && !tm_failed(v->hlo.run); n++) {
         const struct tm_hlo_module module = choose_module(v, n);
-        struct tm_value *const row = tm_add_object(programs, NULL);
+        struct tm_value *const row = tm_add_object(lists->programs, NULL);
 
         print_program(v, &module, name, sizeof(name));
-        read_buffers(v, &b);
+        tm_hlo_read_memory(&v->hlo, &v->module.program, &memory);
         tm_add_string(row, "name", name);
         tm_add_string(row, "host", trace->host_name);
         tm_add_uint(row, "instructions", module.instructions);
         tm_add_uint(row, "hlo_bytes", module.end - module.begin);
-        add_sizes(row, &b);
+        add_sizes(v, row, &memory);
         add_name(v, row, "parameters", module.shapes);
         add_name(v, row, "problem", module.why);
-        for (size_t i = 0; i < b.listed && b.is_recorded; i++) {
-            struct tm_value *const buffer = tm_add_object(buffers, NULL);
-
-            tm_add_string(buffer, "program", name);
-            tm_add_string(buffer, "host", trace->host_name);
-            tm_add_uint(buffer, "allocation", b.largest[i].index);
-            tm_add_string(buffer, "kind", buffer_kind_name[b.largest[i].kind]);
-            tm_add_uint(buffer, "bytes", b.largest[i].bytes);
-            tm_add_uint(buffer, "values", b.largest[i].values);
-        }
+        if (!memory.is_recorded)
+            continue;
+        list_largest(v, &memory, name, lists->buffers);
+        list_live(v, &memory, name, lists->peak);
     }
     if (v)
         view_free(v);

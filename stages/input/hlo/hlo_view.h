@@ -11,10 +11,16 @@
  * fixed size.
  * source: xla/service/hlo.proto, xla/xla_data.proto */
 
-/* Add a row for each program (tm_doc_hlo_program), and for the largest buffers of each (tm_doc_hlo_buffer).
+/* Lists of the document of programs. */
+struct tm_hlo_lists {
+    struct tm_value *programs;
+    struct tm_value *buffers; /* the largest allocations of each */
+    struct tm_value *peak;    /* the largest buffers alive when most memory is in use */
+};
+
+/* Add a row for each program, and for its buffers.
  * in:     trace  scanned; input  of it, held */
-void tm_hlo_list_programs(struct tm_trace *trace, const struct tm_input *input, struct tm_value *programs,
-                          struct tm_value *buffers);
+void tm_hlo_list_programs(struct tm_trace *trace, const struct tm_input *input, const struct tm_hlo_lists *lists);
 
 enum { TM_HLO_PLACES = 8192, TM_HLO_NAME = 512 };
 
