@@ -89,7 +89,7 @@ BENCH_TOOLS := $(BUILD)/bench/decode $(BUILD)/bench/measure $(BUILD)/bench/units
 FUZZERS := $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
 REPLAYS := $(patsubst $(BUILD)/fuzz/%,$(BUILD)/replay/%,$(FUZZERS))
 
-.PHONY: all help deps demo test check unit golden accept property damage bombs faults faults-full soak test-slurm peers truth-full asan tsan valgrind fuzz \
+.PHONY: all help deps demo test check unit golden accept property damage bombs faults faults-full soak test-slurm peers evals truth-full asan tsan valgrind fuzz \
 	lint format check-format bench install uninstall dist clean
 all: $(BUILD)/tracemill ## build build/tracemill
 
@@ -247,6 +247,9 @@ faults-full: $(NEEDS) ## each allocation and each call of each verb fails once, 
 		BUILD=$(BUILD) $(PYTHON) tests/faults/test_$$part.py --full || status=1; done; exit $$status
 soak: $(NEEDS) ## 10,000 reports in one process, and a batch of 10,000 items: nothing grows (ten minutes)
 	@BUILD=$(BUILD) $(PYTHON) tests/faults/test_soak.py --reports 10000 --items 10000 --show
+evals: $(NEEDS) ## questions about runs (needs TM_SHARED, else skipped)
+	@$(RUN_TESTS) evals
+
 peers: $(NEEDS) ## exact truth, and what xprof says (needs TM_SHARED, else skipped)
 	@$(RUN_TESTS) peers
 truth-full: $(NEEDS) ## the whole matrix of generated profiles with exact truth (an hour)

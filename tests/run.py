@@ -22,7 +22,7 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 CASE = re.compile(r"^(ok|not ok)\b\s*\d*\s*-?\s*(.*)$")
 SKIPPED = re.compile(r"^(.*?)\s*(?<!\\)#\s*SKIP\b\s*(.*)$", re.IGNORECASE)
-FOLDERS = ("golden", "slurm", "cli", "property", "faults", "browser", "pdf", "packaging", "peers", "bench")
+FOLDERS = ("golden", "slurm", "cli", "property", "faults", "browser", "pdf", "packaging", "peers", "evals", "bench")
 # What is not found by the rule 'test_*.py': programs with a name of their own.
 NAMED = {"golden": ["golden/run.py"],
          "peers": [f"peers/{name}.py" for name in (

@@ -2,10 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Forty questions about runs, with exact answers: each is answered by at most three calls of brief, show and query and at most 20 KB of
 their output, as a person or a coding agent would ask.  The answers are the truth of generated profiles ($TM_SHARED/tools/make_trace.py)
-and facts of real ones; some questions are traps, to which the right answer is that it cannot be known, or that nothing changed.
-
-    answers.py
-"""
+and facts of real ones; some questions are traps, to which the right answer is that it cannot be known, or that nothing changed: no steps
+are marked, kernels are lost, two devices do not overlap, a change is noise."""
 
 import json
 import subprocess
@@ -13,6 +11,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from make_profile import MS, NS, US, Event, Line, Plane, Space, environment_planes  # noqa: E402
 from tap import Tap  # noqa: E402
 from tracemill import SHARED, Scratch, run  # noqa: E402
 
@@ -172,7 +171,7 @@ QUESTIONS = (
     ("What is the FLOP rate where nothing records FLOPs?", "resnet", lambda a, r: a.figure(r, "roofline.mfu_pct"), None),
     ("Which idle time does the stalled JAX run have most of?", "stall",
      lambda a, r: first(a.query(r, "select cause from gaps group by cause order by sum(dur_ps) desc limit 1")), "input"),
-    ("How many devices have activity?", "mi300", lambda a, r: a.query(r, "select count(*) from devices")[0][0], 8),
+    ("Was the device idle while no kernel is in the profile?", "lost", lambda a, r: finding_ids(a.brief(r))[0], "kernels_lost"),
     ("Which model is the TPU?", "v6e", lambda a, r: "v6" in a.query(r, "select model from devices limit 1")[0][0], True),
     ("How many kernels does the smallest GPU run have?", "two-kernels",
      lambda a, r: first(a.query(r, "select count(*) from events where class = 'kernel'")), 2),
@@ -190,6 +189,20 @@ def make(folder, name):
     return json.loads((folder / f"{name}.truth.json").read_text(encoding="utf-8"))
 
 
+def lost_kernels():
+    """A profile with 4,000 launches, of whose kernels the first 300 were recorded."""
+    python, stream = Line(1, "python"), Line(13, "Stream #13(Compute)")
+    for step in range(8):
+        python.events.append(Event("train", (20 + 10 * step) * MS, 9 * MS, {"_r": 1, "step_num": step}))
+        for i in range(500):
+            at, id = (20 + 10 * step) * MS + i * 16 * US, 1 + 500 * step + i
+            python.events.append(Event("cuLaunchKernel", at, 3 * US, {"correlation_id": id, "device_id": 0}))
+            if id <= 300:
+                stream.events.append(Event("gemm", at + 5 * US, 9000 * NS, {"correlation_id": id, "kernel_details": "regs:32 grid:1,1,1 block:128,1,1"}))
+    gpu = Plane("/device:GPU:0", 0, [stream], {"device_vendor": "Nvidia", "core_count": 132, "memory_size": 80 << 30})
+    return Space([gpu, Plane("/host:CPU", lines=[python]), *environment_planes()]).encode()
+
+
 def is_right(answer, expected):
     return answer in expected if isinstance(expected, set) else answer == expected
 
@@ -201,6 +214,8 @@ def main():
         tap.done()
     with Scratch() as folder:
         truths = {name: make(folder, name) for name in MADE}
+        (folder / "lost.xplane.pb").write_bytes(lost_kernels())
+        tap.ok(len(QUESTIONS) == 40, "forty questions", len(QUESTIONS))
         for question, name, ask, expected in QUESTIONS:
             asked = Asked(lambda name: REAL[name] if name in REAL else folder / f"{name}.xplane.pb")
             try:
