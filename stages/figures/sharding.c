@@ -220,7 +220,7 @@ static void take_self(struct tm_stage *s, const struct tm_event *event, const st
     if (!event->chosen || !is_op(event))
         return;
     tm_trace_hlo(c->trace, event->config, &op);
-    if (!op || op->devices < 2)
+    if (!op || op->devices < 2 || (event->config->tpu_part != TM_TPU_PLAIN && !op->origin)) /* waits compute nothing */
         return;
     row = (struct shard_row){
         .count = sums->count,
