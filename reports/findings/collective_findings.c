@@ -195,6 +195,7 @@ void tm_find_balance(struct tm_findings *all)
     static const enum tm_wait idle[] = { TM_WAIT_DEVICE, TM_WAIT_SYNC, TM_WAIT_HOST, TM_WAIT_LAUNCH,
                                          TM_WAIT_UNRECORDED };
     const struct tm_threshold *kpi = &all->thresholds->kpi[TM_KPI_IMBALANCE];
+    struct tm_claim claim = { .ps = { 0 } };
     double pct;
     int64_t stake_ps, busy_ps, idle_ps;
     bool is_slow;
@@ -208,13 +209,12 @@ void tm_find_balance(struct tm_findings *all)
     if (pct < kpi->good || !tm_is_worth_mention(all, stake_ps))
         return;
     is_slow = is_same_work(&l) || (l.is_all && is_slow_at_same_work(all->summary, &l, pct));
-    busy_ps = tm_wait_explain(all, busy, sizeof(busy) / sizeof(busy[0]), stake_ps);
-    idle_ps = tm_wait_explain(all, idle, sizeof(idle) / sizeof(idle[0]), stake_ps - busy_ps);
-    if (!tm_is_worth_mention(all, busy_ps + idle_ps)) { /* the others have nothing to wait for */
-        tm_wait_forget(all);
+    busy_ps = tm_wait_explain(all, busy, sizeof(busy) / sizeof(busy[0]), stake_ps, &claim);
+    idle_ps = tm_wait_explain(all, idle, sizeof(idle) / sizeof(idle[0]), stake_ps - busy_ps, &claim);
+    if (!tm_is_worth_mention(all, busy_ps + idle_ps)) /* the others have nothing to wait for */
         return;
-    }
     f = tm_finding_of_idle(all, is_slow ? "slow_device" : "imbalance", busy_ps + idle_ps, idle_ps, NULL);
+    tm_finding_claim(f, &claim);
     tm_finding_value(f, pct, "%");
     tm_finding_limit(f, kpi->good);
     tm_finding_emit_with(
@@ -891,12 +891,14 @@ static void find_waiting(struct tm_findings *all)
     const int64_t wait_ps = tm_int(tm_get(total, "exposed_wait_ps")), claimed_ps = all->claimed_ps[wait];
     const int64_t stake_ps = wait_ps > claimed_ps ? wait_ps - claimed_ps : 0;
     const struct late_devices late = find_late(skew);
+    struct tm_claim claim = { .ps = { 0 } };
     struct tm_finding *f;
 
     if (!tm_is_worth_mention_on(all, stake_ps, EXPOSED))
         return;
-    (void)tm_wait_explain(all, &wait, 1, stake_ps);
+    (void)tm_wait_explain(all, &wait, 1, stake_ps, &claim);
     f = tm_finding_of_idle(all, "straggler", stake_ps, 0, EXPOSED);
+    tm_finding_claim(f, &claim);
     name_late(f, &late);
     tm_finding_emit_with(f, "all", NULL, tm_given_text("cores", cores_of(all)));
     tm_finding_emit_scope(all, f, EXPOSED);

@@ -244,19 +244,21 @@ static void find_inside_steps(struct tm_findings *all)
 {
     const int64_t count = tm_compiles_inside_steps(all);
     static const enum tm_wait wait = TM_WAIT_COMPILE, host = TM_WAIT_HOST;
+    struct tm_claim claim = { .ps = { 0 } };
     int64_t idle_ps, traced_ps;
     struct tm_finding *f;
 
     if (count <= 0)
         return;
-    idle_ps = tm_wait_explain(all, &wait, 1, all->window_ps);
+    idle_ps = tm_wait_explain(all, &wait, 1, all->window_ps, &claim);
     /* the host's part of the gaps around compiles: tracing and lowering */
-    traced_ps =
-        tm_wait_explain(all, &host, 1, tm_sum_rows(tm_path(all->summary, "gaps.longest"), "parts.host", is_of_compile));
+    traced_ps = tm_wait_explain(
+        all, &host, 1, tm_sum_rows(tm_path(all->summary, "gaps.longest"), "parts.host", is_of_compile), &claim);
     f = tm_is_worth_mention_on(all, tm_sum_times(idle_ps, traced_ps), "gaps.by_cause.compile.total_ps")
             ? tm_finding_of_idle(all, "compile_in_steps", tm_sum_times(idle_ps, traced_ps),
                                  tm_sum_times(idle_ps, traced_ps), "gaps.by_cause.compile.total_ps")
             : tm_finding_of_fact(all, "compile_in_steps");
+    tm_finding_claim(f, &claim);
     if (count == 1)
         tm_finding_case(f, "one");
     tm_finding_value(f, (double)count, "count");

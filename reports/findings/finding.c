@@ -163,8 +163,6 @@ struct tm_finding *tm_finding_of_fact(struct tm_findings *all, const char *id)
     assert(f->row); /* schemas/findings.json has all of them */
     f->window_ps = f->hosts_ps = all->window_ps;
     f->summary = all->summary;
-    memcpy(f->claimed_ps, all->drawn_ps, sizeof(f->claimed_ps));
-    tm_wait_forget(all);
     f->situation.audience = all->audience;
     f->unit = "";
     return f;
@@ -417,7 +415,8 @@ int64_t tm_wait_left(const struct tm_findings *all, enum tm_wait wait)
     return ps > all->claimed_ps[wait] ? ps - all->claimed_ps[wait] : 0;
 }
 
-int64_t tm_wait_explain(struct tm_findings *all, const enum tm_wait *waits, size_t count, int64_t ps)
+int64_t tm_wait_explain(struct tm_findings *all, const enum tm_wait *waits, size_t count, int64_t ps,
+                        struct tm_claim *claim)
 {
     int64_t laid_ps = 0;
 
@@ -426,15 +425,15 @@ int64_t tm_wait_explain(struct tm_findings *all, const enum tm_wait *waits, size
         const int64_t part_ps = left_ps < ps - laid_ps ? left_ps : ps - laid_ps;
 
         all->claimed_ps[waits[i]] += part_ps;
-        all->drawn_ps[waits[i]] += part_ps;
+        claim->ps[waits[i]] += part_ps;
         laid_ps += part_ps;
     }
     return laid_ps;
 }
 
-void tm_wait_forget(struct tm_findings *all)
+void tm_finding_claim(struct tm_finding *f, const struct tm_claim *claim)
 {
-    memset(all->drawn_ps, 0, sizeof(all->drawn_ps));
+    memcpy(f->claimed_ps, claim->ps, sizeof(f->claimed_ps));
 }
 
 /* --- replays --- */

@@ -25,8 +25,8 @@ enum {
 struct tm_finding;
 
 /* Waits of the devices that findings can claim: the causes of idle time, as in gaps.by_cause, and exposed collectives. 
- * They are a budget: a finding that saves idle time claims it here (tm_wait_explain), so all findings together never
- * claim more than the total. */
+ * They are a budget: a finding that saves idle time claims it (tm_wait_explain, then tm_finding_claim), so all findings
+ * together never claim more than the total. */
 enum tm_wait {
     TM_WAIT_COLLECTIVE, /* exposed collectives: for a late device, or it is unknown for what */
     TM_WAIT_MOVE,       /* exposed collectives in which data move */
@@ -42,13 +42,17 @@ enum tm_wait {
     TM_WAITS
 };
 
+/* What one finding claims of each. */
+struct tm_claim {
+    int64_t ps[TM_WAITS];
+};
+
 struct tm_findings {
     const struct tm_value *summary;
     const struct tm_thresholds *thresholds;
     int64_t window_ps;            /* of all devices; 0 = no device activity */
     unsigned audience;            /* of the run */
     int64_t claimed_ps[TM_WAITS]; /* what other findings have of potential savings already */
-    int64_t drawn_ps[TM_WAITS];   /* claimed for the finding that is started next */
     struct tm_value *checks;      /* the list of the summary */
     int count;
     struct tm_finding *list; /* TM_FINDINGS_MOST and one more, which takes what does not fit and is not printed */
@@ -98,10 +102,10 @@ bool tm_is_reported(const struct tm_findings *all, const char *id);
 /* What is left of a wait that no finding claims yet. */
 int64_t tm_wait_left(const struct tm_findings *all, enum tm_wait wait);
 /* Claim up to `ps` for a finding that explains it, from the waits in their order, as far as they have some left.
- * out:    the time claimed */
-int64_t tm_wait_explain(struct tm_findings *all, const enum tm_wait *waits, size_t count, int64_t ps);
-/* No finding will be started for what was claimed last. */
-void tm_wait_forget(struct tm_findings *all);
+ * out:    the time claimed, which is added to the claim */
+int64_t tm_wait_explain(struct tm_findings *all, const enum tm_wait *waits, size_t count, int64_t ps,
+                        struct tm_claim *claim);
+void tm_finding_claim(struct tm_finding *f, const struct tm_claim *claim);
 enum tm_wait tm_wait_of_cause(const char *cause);                     /* of gaps.by_cause; TM_WAITS = unknown */
 int64_t tm_wait_ps(const struct tm_findings *all, enum tm_wait wait); /* all of it */
 /* Its kind in summary.critical_path: "collective", or a cause. */

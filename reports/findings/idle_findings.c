@@ -73,6 +73,8 @@ static struct tm_finding *begin_host(struct tm_findings *all, const char *id, in
     static const enum tm_wait waits[] = { TM_WAIT_DEVICE, TM_WAIT_HOST, TM_WAIT_SYNC, TM_WAIT_LAUNCH,
                                           TM_WAIT_UNRECORDED };
     const size_t count = sizeof(waits) / sizeof(waits[0]);
+    struct tm_claim claim = { .ps = { 0 } };
+    struct tm_finding *f;
     int64_t left_ps = 0;
 
     if (tm_query_is_platform(all->summary, "cpu"))
@@ -81,8 +83,10 @@ static struct tm_finding *begin_host(struct tm_findings *all, const char *id, in
         left_ps = tm_sum_times(left_ps, tm_wait_left(all, waits[i]));
     if (!tm_is_worth_mention(all, host_ps < left_ps ? host_ps : left_ps))
         return NULL;
-    left_ps = tm_wait_explain(all, waits, count, host_ps);
-    return tm_finding_of_idle(all, id, left_ps, left_ps, NULL);
+    left_ps = tm_wait_explain(all, waits, count, host_ps, &claim);
+    f = tm_finding_of_idle(all, id, left_ps, left_ps, NULL);
+    tm_finding_claim(f, &claim);
+    return f;
 }
 
 static void emit_rows(struct tm_finding *f, const struct tm_value *rows)
@@ -392,6 +396,7 @@ static struct tm_finding *begin(struct tm_findings *all, const char *id, enum tm
                                 const char *path)
 {
     const bool is_large = tm_share_on(all, left_ps, path) >= tm_limit_of(all, TM_LIMIT_CRITICAL_SHARE);
+    struct tm_claim claim = { .ps = { 0 } };
     struct tm_finding *f;
 
     if (wait == TM_WAIT_DEVICE)
@@ -402,7 +407,9 @@ static struct tm_finding *begin(struct tm_findings *all, const char *id, enum tm
             tm_finding_case(f, "large");
         return f;
     }
-    return tm_finding_of_idle(all, id, left_ps, tm_wait_explain(all, &wait, 1, left_ps), path);
+    f = tm_finding_of_idle(all, id, left_ps, tm_wait_explain(all, &wait, 1, left_ps, &claim), path);
+    tm_finding_claim(f, &claim);
+    return f;
 }
 
 bool tm_idle_is_of_long_launches(const struct tm_findings *all)

@@ -109,12 +109,14 @@ static void find_short(struct tm_findings *all)
     const int64_t stake_ps = short_stake(all);
     const bool has_kernels = tm_has(tm_get(all->summary, "fusion"));
     const char *const id = has_kernels ? "kernel_short" : "op_short";
+    struct tm_claim claim = { .ps = { 0 } };
     struct tm_finding *f;
 
     if (time_at(all, "kernels.count") < SHORT_KERNELS_LEAST || !tm_is_worth_mention(all, stake_ps) ||
         tm_is_reported(all, id))
         return;
-    f = tm_finding_of_idle(all, id, stake_ps, tm_wait_explain(all, &wait, 1, stake_ps), NULL);
+    f = tm_finding_of_idle(all, id, stake_ps, tm_wait_explain(all, &wait, 1, stake_ps, &claim), NULL);
+    tm_finding_claim(f, &claim);
     emit_ordinary(all, f);
     if (has_kernels)
         emit_short(all, f);
@@ -176,7 +178,7 @@ static int64_t left_of_short(const struct tm_findings *all, const struct short_g
 }
 
 /* Claims the part of each cause that these gaps have, as far as it is left. */
-static int64_t draw_short(struct tm_findings *all, const struct short_gaps *gaps)
+static int64_t draw_short(struct tm_findings *all, const struct short_gaps *gaps, struct tm_claim *claim)
 {
     int64_t sum_ps = 0, drawn_ps = 0;
 
@@ -185,7 +187,8 @@ static int64_t draw_short(struct tm_findings *all, const struct short_gaps *gaps
     if (!tm_is_worth_mention(all, sum_ps))
         return 0;
     for (size_t i = 0; i < gaps->causes; i++)
-        drawn_ps = tm_sum_times(drawn_ps, tm_wait_explain(all, &short_waits[i].wait, 1, left_of_short(all, gaps, i)));
+        drawn_ps =
+            tm_sum_times(drawn_ps, tm_wait_explain(all, &short_waits[i].wait, 1, left_of_short(all, gaps, i), claim));
     return drawn_ps;
 }
 
@@ -198,7 +201,8 @@ static bool is_one_operation_each(const struct tm_findings *all)
 }
 
 /* Claims up to `ps` of the waits; 0 if too little is left. */
-static int64_t draw(struct tm_findings *all, const enum tm_wait *waits, size_t count, int64_t ps)
+static int64_t draw(struct tm_findings *all, const enum tm_wait *waits, size_t count, int64_t ps,
+                    struct tm_claim *claim)
 {
     int64_t left_ps = 0;
 
@@ -206,7 +210,7 @@ static int64_t draw(struct tm_findings *all, const enum tm_wait *waits, size_t c
         left_ps = tm_sum_times(left_ps, tm_wait_left(all, waits[i]));
     if (!tm_is_worth_mention(all, ps < left_ps ? ps : left_ps))
         return 0;
-    return tm_wait_explain(all, waits, count, ps);
+    return tm_wait_explain(all, waits, count, ps, claim);
 }
 
 /* JAX: many programs in a step.  If they have one operation each, all gaps under 1 ms are a consequence: launches, host
@@ -218,16 +222,19 @@ static void find_programs(struct tm_findings *all)
     const int64_t pauses_ps = time_at(all, "programs.pauses.total_ps");
     const bool is_eager = is_one_operation_each(all);
     const struct short_gaps gaps = short_gaps(all, true);
+    struct tm_claim claim = { .ps = { 0 } };
     int64_t stake_ps;
     struct tm_finding *f;
 
     if (per_step < tm_limit_of(all, TM_LIMIT_PROGRAMS_PER_STEP))
         return;
-    stake_ps = is_eager && gaps.total_ps > pauses_ps ? draw_short(all, &gaps)
-                                                     : draw(all, waits, sizeof(waits) / sizeof(waits[0]), pauses_ps);
+    stake_ps = is_eager && gaps.total_ps > pauses_ps
+                   ? draw_short(all, &gaps, &claim)
+                   : draw(all, waits, sizeof(waits) / sizeof(waits[0]), pauses_ps, &claim);
     if (stake_ps <= 0)
         return;
     f = tm_finding_of_idle(all, is_eager ? "eager_dispatch" : "op_short", stake_ps, stake_ps, NULL);
+    tm_finding_claim(f, &claim);
     tm_finding_case(f, "programs");
     tm_finding_value(f, per_step, "count");
     tm_finding_limit(f, tm_limit_of(all, TM_LIMIT_PROGRAMS_PER_STEP));
@@ -252,6 +259,7 @@ static void find_eager(struct tm_findings *all)
     /* a few long launches are a different problem */
     const struct short_gaps gaps = short_gaps(all, !tm_idle_is_of_long_launches(all));
     const int64_t launches = time_at(all, "host.launches.count"), kernels = time_at(all, "fusion.kernels.count");
+    struct tm_claim claim = { .ps = { 0 } };
     int64_t stake_ps;
     struct tm_finding *f;
 
@@ -259,10 +267,11 @@ static void find_eager(struct tm_findings *all)
         return; /* graphs launch many kernels at once */
     if (gaps.count < SHORT_KERNELS_LEAST || gaps.count < launches / 4)
         return;
-    stake_ps = draw_short(all, &gaps);
+    stake_ps = draw_short(all, &gaps, &claim);
     if (stake_ps <= 0)
         return;
     f = tm_finding_of_idle(all, "eager_dispatch", stake_ps, stake_ps, NULL);
+    tm_finding_claim(f, &claim);
     tm_finding_case(f, is_compiled(all) ? "compiled" : "uncompiled");
     tm_finding_emit_with(f, "launches", NULL, tm_given_int("gap_count", gaps.count),
                          tm_given_int("mean_ps", gaps.total_ps / gaps.count), tm_given_int("gap_ps", gaps.total_ps));
