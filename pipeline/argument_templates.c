@@ -18,7 +18,7 @@ enum {
     TRUST_MOST = 64,
     TRUST_GAIN = 2,
     TRY_ONE_IN = 16, /* if it is not trusted */
-    FIXED_FROM = 4,  /* so often numbers occur before they get a template of their own */
+    FIXED_FROM = 4,  /* how often numbers must occur before they get a template of their own */
 };
 
 struct entry {
@@ -39,7 +39,7 @@ struct tm_argument_templates {
     size_t used, room;                 /* of the lists */
     struct tm_argument_template *rows; /* 1 << bits */
     struct entry *entries;             /* 2 << bits, by hash */
-    struct fixed *fixed;               /* 1 << bits, by hash; a later one takes the place of an earlier one */
+    struct fixed *fixed;               /* 1 << bits, by hash; a later one replaces an earlier one */
     uint64_t *seen;                    /* 1 << bits hashes, in sets by hash */
     uint8_t *lists;
     uint64_t seed;

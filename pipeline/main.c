@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tracemill: reads profiler traces, of JAX, PyTorch and others, and says what slows the run down.
+/* tracemill: reads profiler traces, of JAX, PyTorch and others, and reports what slows the run down.
  * Here: from the command line to a verb, and from its status to messages and the exit status.  The
  * locale stays "C": numbers in the outputs do not depend on where the program runs. */
 #include <inttypes.h>

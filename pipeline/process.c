@@ -180,7 +180,7 @@ static void remove_incomplete(void)
         tm_guarded_folder_remove(guarded_folder);
 }
 
-/* What the process says when it passes its deadline. */
+/* What the process prints when it passes its deadline. */
 static const char *deadline_text;
 static size_t deadline_bytes;
 

@@ -288,7 +288,7 @@ static int compare(const void *word, const void *listed)
     return strcmp(word, *(const char *const *)listed);
 }
 
-/* Whether a word belongs to everybody: to XLA, JAX, PyTorch, their libraries and runtimes, or to this program.  It says
+/* Whether a word is public: to XLA, JAX, PyTorch, their libraries and runtimes, or to this program.  It reveals
  * nothing about who ran what, and reports are of little use without it.
  * in:     word  ASCII; its case does not matter */
 static bool is_public_word(const char *word, size_t length)
@@ -311,7 +311,7 @@ enum {
     SHAPE_DIGITS_MOST = 12,  /* of a dimension */
     ORDINAL_DIGITS_MOST = 6, /* of an instruction */
     LETTER_DIGITS_MOST = 2,  /* behind a single letter */
-    PUBLIC_PIECE_LEAST = 3,  /* letters that make a mixed word one that belongs to everybody */
+    PUBLIC_PIECE_LEAST = 3,  /* letters that make a mixed word public */
     ADDRESS_NUMBERS = 4,
     ADDRESS_DIGITS = 3,
     HOST_SLOTS = 2048,
@@ -323,7 +323,7 @@ enum {
 
 enum { HOST_PREFIX_BYTES = sizeof(HOST_PREFIX) - 1 };
 
-/* What a pseudonym is made of: consonants, and digits that are not taken for letters. */
+/* The characters of a pseudonym: consonants, and digits that cannot be confused with letters. */
 static const char pseudonym_signs[] = "bcdfghjkmnpqrstvwxyz23456789";
 
 enum { FIRST_SIGNS = 20, ALL_SIGNS = 28 };
@@ -613,7 +613,7 @@ static bool is_path_word(const char *word, size_t length, char before)
                          : is_among(folders, sizeof(folders) / sizeof(folders[0]), word, length);
 }
 
-/* What is in these folders is somebody else's library: its names are examined as others are. */
+/* These folders contain third-party libraries: their names are examined like others. */
 static bool is_library(const char *word, size_t length)
 {
     static const char *const names[] = { "packages", "python3", "python2" };
@@ -766,7 +766,7 @@ static uint64_t *name_slot(struct known_names *known, const char *name, size_t l
     return tm_probe(known->hashes, HOST_SLOTS, sizeof(*known->hashes), *hash >> 53, hash, ends_name);
 }
 
-/* A single word of everybody's, as "localhost" or "f32", is a name of nothing in a string. */
+/* A single public word, such as "localhost" or "f32", does not identify a host in a string. */
 static bool names_machine(const char *name, size_t length)
 {
     size_t letters = 0;
@@ -899,7 +899,7 @@ static size_t make_valid(char *to, const char *text, size_t length)
     return used;
 }
 
-/* Begin with a string: its length, cut, and valid. */
+/* Start with a string: its length, cut, and valid. */
 static const char *begin_text(struct tm_redactor *r, const char *text, size_t *length)
 {
     *length = *length < TM_REDACT_TEXT_MOST ? *length : TM_REDACT_TEXT_MOST;

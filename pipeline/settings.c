@@ -227,7 +227,7 @@ tm_status tm_settings_check_verb(const struct tm_setting_set *set, const char *v
 {
     for (size_t i = 0; i < TM_OPTION_COUNT; i++) {
         const struct tm_option *const row = &tm_option_table[i];
-        /* `config show` says what any setting would be. */
+        /* `config show` prints any setting. */
         const bool is_taken = (row->verbs & (uint32_t)bit) || (bit == TM_FOR_CONFIG && tm_option_is_setting(row));
 
         if (set->of[i].origin != TM_ORIGIN_FLAG || is_taken)

@@ -367,7 +367,7 @@ static bool begins_another(const char *text, size_t length)
     return (c == ';' || c == '\t' || c == '\r' || c == '\n') && length > 1 && has_sign(text + 1, length - 1, "\"'");
 }
 
-/* What a spreadsheet takes for the start of a formula. */
+/* What a spreadsheet interprets as the start of a formula. */
 static bool is_formula(const char *text, size_t length)
 {
     return length && (memchr("\t\r\n", text[0], 3) || has_sign(text, length, " \t\r\n\"'"));

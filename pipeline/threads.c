@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Threads: blocks that one fills ahead, and work that one does beside the main thread (threads.h). */
+/* Threads: blocks that one fills ahead, and work that one does alongside the main thread (threads.h). */
 #include "pipeline/threads.h"
 
 #include <pthread.h>
@@ -145,7 +145,7 @@ size_t tm_ahead_read(struct tm_ahead *ahead, void *to, size_t bytes, uint64_t *r
     a->used = 0;
     a->first = (a->first + 1) % TM_AHEAD_BLOCKS;
     a->count--;
-    if (a->count <= 1) /* the thread, where it rests, is woken for several blocks */
+    if (a->count <= 1) /* an idle thread is woken for several blocks at once */
         (void)pthread_cond_broadcast(&a->changed);
     (void)pthread_mutex_unlock(&a->lock);
     return bytes;

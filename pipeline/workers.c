@@ -373,7 +373,7 @@ static void close_from(int first)
         (void)close(fd);
 }
 
-/* A root that holds the program alone has no /dev/null. */
+/* A root file system that contains only the program has no /dev/null. */
 static int open_nothing(void)
 {
     const int fd = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -504,7 +504,7 @@ static bool reap(struct pool *pool, struct slot *slot, struct tm_outcome *outcom
     if (pid == 0)
         return false;
     if (pid < 0)
-        status = SIGKILL; /* somebody else has waited for it: nothing is known of it */
+        status = SIGKILL; /* somebody else has waited for it: nothing is known about it */
     if (slot->fd >= 0)
         listen_to(slot);
     if (slot->fd >= 0)
@@ -529,7 +529,7 @@ static void press(struct slot *slot, int64_t now)
     }
 }
 
-/* Until something is said, or ends, or is to be done. */
+/* Until there is output, a process ends, or a deadline is due. */
 static void wait_for_news(struct pool *pool)
 {
     const int64_t now = now_ms();
@@ -591,7 +591,7 @@ static struct slot *free_slot(const struct pool *pool)
     return NULL;
 }
 
-/* Begin as many as there is place for.  Where the system has no process left, those that run are waited for. */
+/* Start as many as there are slots for. If the system cannot create another process, wait for those that run. */
 static tm_status fill(struct pool *pool, const struct kept_signals *kept, size_t *next)
 {
     bool is_wanted = false; /* the next one: asked once, however many attempts it takes */

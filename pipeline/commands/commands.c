@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The list of verbs, how words find one, and what is printed of all of them: `help`, and the hidden verbs `man` and
+/* The list of verbs, how words find one, and what is printed about all of them: `help`, and the hidden verbs `man` and
  * `completions`. */
 #include "pipeline/commands/commands.h"
 
@@ -181,7 +181,7 @@ static void print_lines(FILE *to, const char *text)
 enum { HELP_BYTES = 1024 };
 
 /* The form of the list of verbs before a colon: "report, compare and scaling". */
-enum for_verb { FOR_NONE, FOR_OTHERS, FOR_FAMILY, FOR_IT }; /* FAMILY: "batch" is said, and it is "batch run" */
+enum for_verb { FOR_NONE, FOR_OTHERS, FOR_FAMILY, FOR_IT }; /* the list has "batch", and the verb is "batch run" */
 
 static enum for_verb list_fits(const char *list, size_t length, const struct tm_verb *verb)
 {
@@ -225,7 +225,7 @@ static enum for_verb take_part(const char **at, const struct tm_verb *verb, cons
     return fits;
 }
 
-/* What the help of an option says of a verb: the parts for all verbs, and its own. */
+/* What the help of an option says for a verb: the parts for all verbs, and its own. */
 static void help_for(const struct tm_verb *verb, const char *help, char out[HELP_BYTES])
 {
     enum for_verb best = FOR_FAMILY, fits;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `config show`: every setting, its value, and where it comes from; and the thresholds that hold. */
+/* `config show`: every setting, its value, and where it comes from; and the thresholds in effect. */
 #include <stdio.h>
 #include <string.h>
 

@@ -20,7 +20,7 @@
 
 enum {
     COPY_BYTES = 256 * 1024,
-    PART_BYTES = 32, /* what the name of a file that is not whole yet has more */
+    PART_BYTES = 32, /* the suffix of the name of an incomplete file */
     NAME_BYTES = NAME_MAX - PART_BYTES + 1,
     PATH_BYTES = 4096 + NAME_BYTES,
     ENDING_MOST = 24, /* of a name, from a dot on: ".trace.json.gz" */
@@ -32,8 +32,8 @@ static bool is_plain(uint32_t code, bool first)
     return !tm_utf8_is_hidden(code) && code != '%' && code != '/' && code != '\\' && !(first && code == '-');
 }
 
-/* What is not seen, and what a terminal or a script could stumble over, becomes %XX, and '%' itself as well, so that
- * two names never become one.
+/* Characters that are invisible, or that could break a terminal or a script, become %XX, and '%' itself as well, so
+ * that two names never become one.
  * out: false  not all of it fits into the room */
 static bool clean_name(char *out, size_t room, const char *name, size_t length)
 {

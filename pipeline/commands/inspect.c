@@ -27,8 +27,8 @@
 
 enum { TEXTS_MOST = 3 };
 
-/* What is advised: strings may start with the runs that they are for (reports/findings/findings.h), and the first that
- * is for this run holds. */
+/* The advice: strings may start with the runs that they apply to (reports/findings/findings.h), and the first that
+ * applies to this run is used. */
 struct advice {
     const char *id;
     const char *what[TEXTS_MOST];
@@ -377,7 +377,7 @@ static void print_list(FILE *to, const char *what, const struct tm_value *texts)
     }
 }
 
-/* What a file is: its format, and of Chrome JSON who wrote it. */
+/* The format of a file, and for Chrome JSON its writer. */
 static const char *format_of(const struct tm_value *found, const struct tm_value *file)
 {
     const struct tm_value *hosts = tm_path(found, "environment.hosts");
@@ -454,7 +454,7 @@ static void print_file(FILE *to, const struct tm_value *found, const struct tm_v
     print_list(to, "note", tm_get(file, "notes"));
 }
 
-/* What the host says of the software and the session. */
+/* What the host recorded about the software and the session. */
 static void print_environment(FILE *to, const struct tm_value *e)
 {
     static const struct {
@@ -617,7 +617,7 @@ static void print_coverage(FILE *to, const struct tm_value *coverage)
     }
 }
 
-/* How many hold; a failed one is a warning, too (tm_print_failed_checks). */
+/* How many passed; a failed one is a warning, too (tm_print_failed_checks). */
 static void print_checks(FILE *to, const struct tm_value *checks)
 {
     size_t held = 0, failed = 0;

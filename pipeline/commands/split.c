@@ -47,7 +47,7 @@ struct tm_split_parts {
 
 enum {
     END_BYTES = 64,   /* at most, what ends a slice that is open */
-    OPEN_BYTES = 512, /* at least, what a slice that is not written yet is taken for */
+    OPEN_BYTES = 512, /* the minimum size assumed for a slice that is not written yet */
     EVENT_LEAST_BYTES = 4 << 10,
     EVENT_MOST_BYTES = 1 << 20, /* kept free for the next event, and the end of the file */
     EVENT_SHARE = 16,           /* of the limit, between these */
@@ -383,7 +383,7 @@ static void open_part(struct tm_split_parts *p)
     p->file = tm_failed(run) ? NULL : tm_out_file_open(run, p->folder, p->part.name, p->format->is_gzip);
 }
 
-/* What is not on the list could not be taken away again. */
+/* What is not on the list could not be removed again. */
 static void list_part(struct tm_split_parts *p)
 {
     tm_rows_append(p->written, &p->part);

@@ -607,7 +607,7 @@ void tm_add_known(struct tm_value *to, const char *key, const char *text, const 
         tm_add_null(to, key, why);
 }
 
-/* Where it fits it takes the place of the old one: nothing is given back in an arena. */
+/* Where it fits it replaces the old one: an arena frees nothing. */
 void tm_set_text(struct tm_doc *doc, struct tm_value *string, const char *text, size_t length)
 {
     const size_t bytes = copy_valid(NULL, text, length) + 1;

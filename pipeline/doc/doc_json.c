@@ -23,7 +23,7 @@
 
 /* JSON (RFC 8259) into a tree of values, in one pass and through one window: no second tree, no
  * double for a number that is an integer.  Recursive, at most TM_DOC_DEPTH_MOST
- * levels.  What a null's reason is comes after it. */
+ * levels.  The reason for a null comes after it. */
 
 enum { WINDOW_BYTES = 16 << 10, TEXT_FIRST = 256, PAST_END = -1 };
 
@@ -468,7 +468,7 @@ static void read_reasons(struct reading *r, struct tm_value *of, struct tm_value
     } while (read_comma(r, '}'));
 }
 
-/* Reasons that stood before their nulls. */
+/* Reasons that came before their nulls. */
 static void give_reasons(struct tm_value *to, const struct tm_value *kept)
 {
     for (size_t i = 0; i < tm_length(kept); i++) {

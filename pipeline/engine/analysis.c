@@ -72,8 +72,8 @@ static void make_tables(struct tm_trace *trace)
         tm_rows_append(trace->common, &(struct tm_common_arguments){ .length = 0 });
 }
 
-/* How far the work on a file is, by phases.  A JSON is read at once; an XSpace is unpacked and scanned before it is read.
- * What is written besides is written last. */
+/* How far the work on a file is, by phases.  A JSON is read at once; an XSpace is unpacked and scanned before it is
+ * read. What is written besides is written last. */
 static const double span_scanning = 0.2, span_surveying = 0.25, span_read = 0.5, span_analyzing = 0.55,
                     span_writing = 0.8;
 
@@ -784,7 +784,7 @@ static void report_profiles(struct analysis *a)
     tm_device_profiles_report(a->profiles, section);
 }
 
-/* Without a trace only the first stage, which says what was read, has something to say. */
+/* Without a trace only the first stage, which reports what was read, has anything to report. */
 static void report_stages(struct analysis *a)
 {
     const size_t count = a->inputs->host_count ? a->stage_count : 1;
@@ -871,7 +871,7 @@ static void finish_summary(struct analysis *a)
         tm_add_string(warnings, NULL, a->warnings->text[i]);
     if (a->run->redactor)
         tm_redact_summary(a->run->redactor, a->summary);
-    if (tm_failed(a->run)) /* what is computed of a summary takes it for complete */
+    if (tm_failed(a->run)) /* what is computed from a summary assumes that it is complete */
         return;
     tm_marks_add(a->run, a->root);
     tm_findings_add(a->run, a->root, &a->thresholds);

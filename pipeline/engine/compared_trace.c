@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Two runs in one trace, step above step: `compare --format perfetto`.  Each run is analyzed and written like any other, one
- * after the other, through a writer that moves its steps (trace_writer.h, struct tm_alignment): a step starts in both runs at
- * the same time, after the longer one of the step before.  Rows of the comparison follow.
+/* Two runs in one trace, step above step: `compare --format perfetto`.  Each run is analyzed and written like any
+ * other, one after the other, through a writer that moves its steps (trace_writer.h, struct tm_alignment): a step
+ * starts in both runs at the same time, after the longer one of the step before.  Rows of the comparison follow.
  *
  * Memory: two conversions one after the other, a fixed struct for each pair of steps, the sums of operations. */
 #include "pipeline/engine/conversion.h"
@@ -135,7 +135,8 @@ static int by_start(const void *a, const void *b)
     return (x->start_ps > y->start_ps) - (x->start_ps < y->start_ps);
 }
 
-/* Steps of a device end after the host has started the next one: on the timeline a step ends where the next one starts. */
+/* Steps of a device end after the host has started the next one: on the timeline a step ends where the next one
+ * starts. */
 static void find_steps(struct tm_compared_trace *t, struct side *side, const struct tm_value *summary)
 {
     const struct tm_value *const list = tm_path(summary, "steps.list");
@@ -543,7 +544,7 @@ static void write_rows(struct tm_compared_trace *t, struct tm_trace_writer *writ
 
 /* --- the runs --- */
 
-/* The options of a run by itself: everything of it. */
+/* The options of a run by itself: all of its content. */
 static struct tm_options options_of(const struct tm_options *from, char **input)
 {
     struct tm_options options = *from;

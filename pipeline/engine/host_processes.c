@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The hosts of a run, read by processes: each reads adjacent hosts and writes their partial to its stdout, a file without
- * a name that this process has made.  Partials of hosts merge to exactly what one process gives, so the
+/* The hosts of a run, read by processes: each reads adjacent hosts and writes their partial to its stdout, a file
+ * without a name that this process has made.  Partials of hosts merge to exactly what one process gives, so the
  * summary does not depend on the number of processes.  Memory: the processes share what --memory allows. */
 #include "pipeline/engine/analysis.h"
 
@@ -19,7 +19,7 @@
 
 enum {
     LEAST_MEMORY = 32 << 20, /* of a process */
-    CODE_BYTES = 16 << 20,   /* that a process takes beside it: --memory is for all together */
+    CODE_BYTES = 16 << 20,   /* that a process takes in addition: --memory is for all together */
     SHARES_MOST = 128,       /* whose partials are open at a time */
     MANY_HOSTS = 8, /* a process: where it has more, there are several shares for each, since some take longer */
     SHARES_EACH = 4,
@@ -183,8 +183,8 @@ static unsigned choose_jobs(const struct tm_run *run, const struct tm_options *o
     return (unsigned)(jobs < fit ? jobs : fit);
 }
 
-/* Split the files into shares of about the same size: a share starts where the middle of a file is past the end that the
- * ones before it should have.
+/* Split the files into shares of about the same size: a share starts where the middle of a file is past the end that
+ * the ones before it should have.
  * in:     bytes, wanted  of all files that processes read
  * out:    the file behind the last share */
 static size_t split(struct host_processes *p, size_t first, size_t end, double bytes, unsigned wanted)

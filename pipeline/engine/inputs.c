@@ -476,7 +476,7 @@ static void find_parts(struct tm_inputs *inputs, const struct tm_options *option
 
         *part = (struct tm_input_part){ .first_host = inputs->host_count, .host_count = 1, .file_count = 1 };
         if (file->kind != TM_FOUND_FILE) {
-            /* its name says what it is */
+            /* its name shows what it is */
         } else if (!file->member && strcmp(file->path, "-") != 0 && !tm_remote_is(file->path) &&
                    tm_partial_is(file->path)) {
             part->kind = TM_PART_PARTIAL;

@@ -731,7 +731,7 @@ tm_status tm_guard_batch(struct tm_run *run, const char *out)
     return tm_guard_document(run, out, &tm_nightly_document, of_pages);
 }
 
-/* From a document to its files, and the last words about them. */
+/* From a document to its files, and the messages about them. */
 
 enum { FINDINGS_SHOWN = 3, LINE_BYTES = 256 };
 

@@ -307,8 +307,8 @@ tm_status tm_redaction_save(struct tm_run *run, const struct tm_options *options
     return run->error.status;
 }
 
-/* Every string is a name unless its field says otherwise (doc_fields.h): a figure that is added later is redacted until
- * somebody says that it need not be.  Reasons of nulls and keys are the program's own. */
+/* Every string is a name unless its field says otherwise (doc_fields.h): a figure that is added later is redacted
+ * unless its field says that it need not be.  Reasons of nulls and keys are the program's own. */
 
 enum { DEPTH_MOST = 66 /* a document nests 64 deep */, HOST_BYTES = 32 /* of a pseudonym */ };
 
@@ -391,7 +391,7 @@ static void take_fingerprints(struct tm_redactor *redactor, struct tm_value *fil
     tm_redactor_make_key(redactor);
 }
 
-/* The sections of a summary.  What the user said, and the program's own strings of the root, stay. */
+/* The sections of a summary.  The user's texts, and the program's own strings of the root, stay. */
 static void take_sections(struct tm_redactor *redactor, struct tm_doc *summary, take_text *take)
 {
     struct tm_value *const root = tm_doc_root(summary);

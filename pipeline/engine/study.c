@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The way of the verbs that read several runs: operands, summaries, a document, its files. */
+/* The steps of verbs that read several runs: operands, summaries, a document, its files. */
 #include "pipeline/engine/study.h"
 
 #include <math.h>

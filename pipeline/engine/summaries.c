@@ -254,7 +254,7 @@ tm_status tm_summary_read(struct tm_run *run, struct tm_doc *doc, const char *fi
 
 /* --- analyzing --- */
 
-/* Every analysis counts from 0: its summary says what it read. */
+/* Every analysis counts from 0: its summary reports what it read. */
 static void begin_counts(struct tm_run *run)
 {
     memset(&run->tallies, 0, sizeof(run->tallies));

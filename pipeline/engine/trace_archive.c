@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `convert -o run.tar`: a trace for each host, all on one clock, and the manifest by which Perfetto 58 and later shows them
- * as machines of one timeline:
+/* `convert -o run.tar`: a trace for each host, all on one clock, and the manifest by which Perfetto 58 and later shows
+ * them as machines of one timeline:
  *
  *     perfetto_manifest.json  {"perfetto_manifest": {"version": 1, "trace_time": ..., "files": [...]}}
  *     host0.pftrace           what `convert host0.xplane.pb` writes, but its times count from the start of all hosts
  *     host1.pftrace
  *
- * Members are in the order of the hosts.  The clocks of all of them read the same at the same time, so the manifest only
- * says that they are one: no offset is left to a viewer.
+ * Members are in the order of the hosts.  The clocks of all of them read the same at the same time, so the manifest
+ * only says that they are one: no offset is left to a viewer.
  * Memory: the manifest, 1 KiB for each host.
  * source: https://perfetto.dev/docs/reference/perfetto-manifest; POSIX.1-1988 "ustar" */
 #include "pipeline/engine/conversion.h"
@@ -30,8 +30,8 @@ struct tar_header {
 };
 static_assert(sizeof(struct tar_header) == TAR_BLOCK, "a header is a block");
 
-/* A size of 8 GiB and more, which 11 octal digits do not hold, is a binary number with the first bit set, as GNU tar writes
- * it. */
+/* A size of 8 GiB and more, which 11 octal digits do not hold, is a binary number with the first bit set, as GNU tar
+ * writes it. */
 static void put_size(char field[12], uint64_t size)
 {
     if (size >> 33 == 0) {
@@ -176,7 +176,7 @@ static void add_counts(struct tm_written *to, const struct tm_written *from)
     to->counts.last_ps = from->counts.last_ps > to->counts.last_ps ? from->counts.last_ps : to->counts.last_ps;
 }
 
-/* What a file of this host alone says of itself. */
+/* What a file of this host alone says about itself. */
 static void make_facts(struct tm_conversion *c, uint32_t number, const struct tm_trace *trace)
 {
     const struct tm_found_file *const from = c->inputs.hosts[number];

@@ -193,7 +193,7 @@ static void load_baselines(struct gated_night *n, struct judged *j)
         (void)snprintf(j->none.why, sizeof(j->none.why), "no previous good run of the job can be read");
 }
 
-/* --- what comes out of a run --- */
+/* --- the result of a run --- */
 
 static void add_baselines(const struct judged *j)
 {
@@ -212,7 +212,7 @@ static const struct tm_value *first_of(const struct tm_value *gates, const char 
     return NULL;
 }
 
-/* "Step time: 110 ms, in the baseline 100 ms (+10 %); max_increase_pct 5%" */
+/* "Median step time: 110 ms, in the baseline 100 ms (+10 %); max_increase_pct 5%" */
 static void describe(char to[TEXT_BYTES], const struct tm_value *gate)
 {
     const bool is_known = tm_has(tm_get(gate, "value")), has_change = tm_has(tm_get(gate, "change_pct"));
@@ -394,7 +394,7 @@ struct tm_job_past {
     struct night_records records; /* of the ledger, of the job */
 };
 
-/* --- what --baseline says --- */
+/* --- the value of --baseline --- */
 
 static tm_status refuse(struct tm_run *run, const char *text, const char *reason)
 {

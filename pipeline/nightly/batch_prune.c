@@ -241,7 +241,7 @@ static struct kept_file summary_of(const struct tm_value *result)
     return kept;
 }
 
-/* What the result says from now on.  The fingerprint is that of all files of the run, also where some could not be
+/* The content of the result from now on.  The fingerprint is that of all files of the run, also where some could not be
  * read: while they are the same, the run is not made again. */
 static void mark(struct pruning *p, struct tm_doc *doc, const char *folder, const struct tm_batch_run *batch_run,
                  const struct kept_file *summary)
@@ -369,7 +369,7 @@ static tm_status see_run(void *of, const struct tm_history_run *row)
     return tm_job_past_add(p->past, row, row->gates);
 }
 
-/* An absent manifest is none to anybody. */
+/* A missing manifest counts as none. */
 static void read_manifest(struct pruning *p)
 {
     char path[TM_OUT_PATH_BYTES];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Works on the items of a manifest, or of a share of it, in a pool of processes. */
+/* Processes the items of a manifest, or of a share of it, in a pool of processes. */
 #include "pipeline/nightly/batch.h"
 
 #include <limits.h>
@@ -114,7 +114,7 @@ static void show_progress(void *of)
 
 /* --- failures --- */
 
-/* What a process says of its failure: the line that main would print. */
+/* The message of a process that failed: the line that main would print. */
 static void read_said(const char *said, char message[TM_RESULT_MESSAGE_BYTES], char hint[TM_RESULT_MESSAGE_BYTES])
 {
     static const char program[] = "tracemill: ", warning[] = "tracemill: warning: ", advice[] = "hint: ";
@@ -459,7 +459,7 @@ tm_status tm_batch_pool_work(struct tm_batch_pool *pool)
     return pool->run->error.status;
 }
 
-/* Working the items of a share: those that are not done, each by its own process. */
+/* Processing the items of a share: those that are not done, each in its own process. */
 
 /* --- before --- */
 
@@ -579,7 +579,7 @@ static void print_tasks(const struct tm_batch_pool *pool)
 
 /* --- the work --- */
 
-/* What keeps others out of what this process works. */
+/* What keeps others from working on the share of this process. */
 struct locks {
     int folder;
     struct tm_share_lock share;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lists the traces of a batch: what `batch run` and `batch submit` work.  To a file, whole or not at all, or to
+/* Lists the traces of a batch, which `batch run` and `batch submit` process.  To a file, whole or not at all, or to
  * stdout. */
 #include "pipeline/nightly/manifest.h"
 
@@ -26,8 +26,9 @@
 #include "pipeline/remote.h"
 #include "reports/format/format.h"
 
-/* Hashes that say whether work is done already: of inputs, and of the options by which they were worked.  Numbers are
- * hashed as little-endian 64-bit words, strings with their length, so that no two lists run into one another. */
+/* Hashes that show whether work is already done: of inputs, and of the options with which they were processed.
+ * Numbers are hashed as little-endian 64-bit words, strings with their length, so that no two lists run into one
+ * another. */
 
 enum { END_BYTES = 64 << 10 };
 

@@ -173,7 +173,7 @@ static tm_status submission_place(struct tm_run *run, struct tm_submission *subm
     return TM_OK;
 }
 
-/* Runs submit.sh, and keeps what it prints: numbers of jobs on one pipe, what sbatch has to say on another. */
+/* Runs submit.sh, and keeps what it prints: numbers of jobs on one pipe, messages of sbatch on another. */
 
 extern char **environ;
 

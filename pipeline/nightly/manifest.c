@@ -21,8 +21,8 @@
 
 enum { TM_BATCH_PATH_MOST = TM_FOUND_NAME_BYTES - 1, TM_BATCH_NAME_MOST = TM_FOUND_NAME_BYTES - 1 };
 
-/* How the rows and strings of a manifest are stored: strings and files in chunks that are freed together, runs in one array
- * that grows.  All of it is in the account `model`, to which the ledger is dedicated meanwhile. */
+/* How the rows and strings of a manifest are stored: strings and files in chunks that are freed together, runs in one
+ * array that grows.  All of it is in the account `model`, to which the ledger is dedicated meanwhile. */
 
 enum { CHUNK_BYTES = 64 << 10, RUNS_FIRST = 64 };
 
@@ -660,7 +660,7 @@ static void drop_run(struct tm_known_runs *known)
     m->count = m->files = m->bytes = m->chunk_left = 0;
 }
 
-/* What makes the manifest unusable is no error of the scan: it then knows no more files. */
+/* An unusable manifest is not an error of the scan: it then knows no more files. */
 static void next_known(struct tm_known_runs *known)
 {
     struct reading *const r = &known->reading;

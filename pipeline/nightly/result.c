@@ -509,7 +509,7 @@ static tm_status remove_in(struct tm_run *run, const char *folder, DIR *dir, con
 
     if (!is_removed && errno != ENOENT)
         return tm_fail_system(&run->error, TM_ERR_OUTPUT, -1, errno, "cannot remove '%s/%s'", folder, TM_RESULT_FILE);
-    if (is_removed) /* before what it is the record of: a power cut must not bring it back alone */
+    if (is_removed) /* before the files that it describes: after a power cut it must not reappear alone */
         (void)fsync(fd);
     tm_left_behind_remove(dir, true);
     remove_outputs(fd, outputs, count);

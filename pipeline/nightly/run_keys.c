@@ -376,7 +376,7 @@ static tm_status check_part(const char *text, struct tm_path_part part, uint32_t
         key = find_key(name);
         if (key == TM_KEY_KINDS)
             return refuse_key(error, text, name);
-        /* A job may be made of several parts, the others are one thing. */
+        /* A job may be made of several parts, the others have one part. */
         if (key != TM_KEY_NOTHING && key != TM_KEY_JOB && (*met & 1u << key))
             return refuse(error, text, "a key occurs twice");
         if (++keys > TM_KEY_PART_KEYS_MOST)

@@ -12,8 +12,8 @@
 /* Items of work, shared out.  By size, the largest first, each to the share that has the least so far, which a heap
  * finds: no share is more than a third larger than it could be, and it takes n log n. */
 
-/* What an item costs besides its bytes, and what a byte costs, in quarters of one of plain XSpace: by measurement
- * (docs/batch.md, "Shares"). */
+/* The cost of an item besides its bytes, and the cost of a byte, in quarters of one of uncompressed XSpace: by
+ * measurement (docs/batch.md, "Shares"). */
 enum { START_BYTES = 12 << 20, QUARTERS_PLAIN = 4, QUARTERS_COMPRESSED = 16, QUARTERS_JSON = 1 };
 
 static uint64_t weigh(const struct tm_batch_file *file)

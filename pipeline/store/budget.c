@@ -22,7 +22,7 @@ enum { HUGE_PAGE = 2 << 20, PAGE = 4096 };
 bool tm_is_large_block(size_t bytes)
 {
 #ifdef TM_HEAP_BLOCKS
-    (void)bytes; /* sanitizers and valgrind watch the borders of what they gave themselves */
+    (void)bytes; /* sanitizers and valgrind check the bounds of blocks that they allocated themselves */
     return false;
 #else
     return bytes >= HUGE_PAGE;
@@ -128,7 +128,7 @@ static const uint8_t pool_quarters[TM_ACCOUNT_COUNT] = {
 static size_t part_of(size_t limit_bytes, enum tm_account account)
 {
     const size_t limit = limit_bytes / 100 * 100;
-    /* The summary's tables are capped, and do not shrink with the limit: what they lack the others give. */
+    /* The summary's tables are capped, and do not shrink with the limit: the other accounts cover what they lack. */
     const size_t quarter = limit / 4;
     const size_t least = quarter < MODEL_LEAST_BYTES ? quarter : MODEL_LEAST_BYTES;
     size_t model = limit / 100 * share_pct[TM_ACCOUNT_MODEL];

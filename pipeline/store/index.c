@@ -167,7 +167,7 @@ void tm_index_put(struct tm_index *index, const void *row)
     memcpy(tm_window_at(&index->window, index->window.count++), row, index->row_bytes);
 }
 
-/* True if `later` takes the place of `former`. */
+/* True if `later` replaces `former`. */
 static bool gives_way(const struct tm_index *index, const void *former, const void *later)
 {
     if (index->duplicates == TM_INDEX_ASK)

@@ -247,7 +247,7 @@ static void find_parts(const uint64_t *words, size_t count, struct digit digit, 
     }
 }
 
-/* Deal the words out by one digit of their keys. */
+/* Distribute the words by one digit of their keys. */
 static void deal(const uint64_t *from, uint64_t *to, size_t count, struct digit digit)
 {
     uint32_t places[VALUES];
@@ -364,7 +364,7 @@ size_t tm_lengths_sort(uint64_t *words, size_t count, uint64_t *scratch, size_t 
 }
 
 enum {
-    SCRATCH_BYTES = 512 << 10, /* for the sort, at the most: what fits into a cache near the processor */
+    SCRATCH_BYTES = 512 << 10, /* for the sort, at most what fits into a cache near the processor */
     SORTED_LEAST = 65536,      /* fewer words are not worth a sort to make room */
     SAMPLE = 1024,             /* words that say whether a sort is worth it */
     STEP = 8,                  /* where that did not make room, the next try is at this many times as many */
@@ -385,7 +385,7 @@ struct spilled {
 
 enum { SPILLED_COUNT_BITS = 64 - TM_LENGTH_VALUE_BITS };
 
-/* What comes next of one of the two kinds. */
+/* The next value of one of the two kinds. */
 struct head {
     struct tm_length length;
     bool is_there;

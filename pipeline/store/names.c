@@ -50,7 +50,7 @@ struct tm_names {
     struct slot *slots;
     uint32_t bits, bits_most; /* 1 << bits slots, at most two thirds of them in use */
     size_t used;
-    char *text; /* what tm_names_text_st gave out */
+    char *text; /* what tm_names_text_st returned */
     size_t text_bytes;
     uint64_t seed;
     struct near near[1 << NEAR_BITS]; /* forgotten with the table */

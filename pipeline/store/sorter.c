@@ -207,7 +207,7 @@ static uint32_t make_tags(const struct tm_window *window, struct tm_tag *tags, u
     return (uint32_t)(differ >> shift);
 }
 
-/* Deal the tags out by one byte of their prefixes, keeping the order of those that have the same. */
+/* Distribute the tags by one byte of their prefixes, keeping the order of those that have the same. */
 static void deal(const struct tm_tag *from, struct tm_tag *to, size_t count, unsigned shift)
 {
     size_t begins[VALUES] = { 0 }, before = 0;
@@ -257,7 +257,7 @@ void tm_window_sort(const struct tm_window *window, struct tm_tag *tags, tm_row_
 /* Runs on disk, merged by a tree of losers: one comparison per level for each row.  A run has a
  * level: F runs of one level in a row are merged into one of the next, F being the number of
  * buffers that fit.  So each row is rewritten once per level, and the list of runs stays short.
- * The space of merged runs is given back to the file system where it can take it. */
+ * The space of merged runs is returned to the file system if it supports that. */
 
 enum {
     BUFFER_BYTES = 64 << 10,     /* smaller reads cost seeks */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a trace holds.  Memory: rows per line that spill, an external aggregation by name. */
+/* The contents of a trace. Memory: rows per line that spill, an external aggregation by name. */
 #include "stages/figures/figure_stages.h"
 
 #include <stdbool.h>

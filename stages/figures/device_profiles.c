@@ -19,7 +19,7 @@
 /* Rows of a table that are kept; a fixed number, because partials hold them. */
 enum { PROFILE_ROWS_MOST = 100 };
 
-/* A row of one of the tables: what a label, a site or a function holds. */
+/* A row of one of the tables: the memory of a label, a site or a function. */
 struct profile_row {
     struct tm_key key;
     uint32_t table;

@@ -224,7 +224,7 @@ struct pattern {
 };
 
 /* For a function's own name, an HLO op, a primitive. In this order: a convolution as implicit GEMM is a convolution,
- * attention is made of both, and a normalization that also quantizes is a normalization. */
+ * attention consists of both, and a normalization that also quantizes is a normalization. */
 /* clang-format off */
 static const struct pattern function_patterns[] = {
     { "combined_routing", ANYWHERE, TM_CATEGORY_ROUTING },
@@ -530,8 +530,9 @@ static bool is_fusion(const struct lowered *lowered)
            has(lowered, "fusion", WORD) || has(lowered, "fused", WORD);
 }
 
-/* Inductor's kernels: their shape, and the ops that they contain; those of a product are only its prologue and epilogue.
- * "triton_poi_fused_addmm_gelu_view_15", "triton_red_fused_add_mean_mul_pow_rsqrt_1", "triton_tem_fused_mm_3" */
+/* Inductor's kernels: their shape, and the ops that they contain; those of a product are only its prologue and
+ * epilogue. "triton_poi_fused_addmm_gelu_view_15", "triton_red_fused_add_mean_mul_pow_rsqrt_1",
+ * "triton_tem_fused_mm_3" */
 static enum tm_kernel_category category_of_triton(const struct lowered *lowered)
 {
     const struct tm_text name = lowered->text;
@@ -705,8 +706,8 @@ static bool may_be_product(const struct tm_category_question *q, enum tm_kernel_
     }
 }
 
-/* For a kernel without any hint: one from a known library, which has all kinds, is of another kind; one from no library is
- * custom. */
+/* For a kernel without any hint: one from a known library, which has all kinds, is of another kind; one from no
+ * library is custom. */
 static enum tm_kernel_category category_of_stranger(struct tm_names *names, const struct tm_category_question *q)
 {
     static const char *const libraries[] = {

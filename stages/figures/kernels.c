@@ -186,8 +186,8 @@ struct key_text {
 
 static_assert(sizeof(struct key_text) == 72, "hashed as bytes");
 
-/* What the HLO says of the kernel's op.  Of a custom call that is not a product it says nothing: any kernels
- * may be in it. */
+/* What the HLO records about the kernel's op: nothing for a custom call that is not a matmul, which may
+ * contain any kernels. */
 static void find_hlo(struct kernels *k, const struct tm_config *config, struct kernel_row *row)
 {
     const struct tm_hlo_op *op;

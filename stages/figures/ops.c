@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Operations, the stage: groups the call sites of devices by the operation of the program that they are of.  On the
+/* Operations, the stage: groups the call sites of devices by the program operation that they belong to.  On the
  * lines of TPUs and CPUs operations are in each other (a loop holds its body) and count by self time.  Memory: what ran
  * last on each stream, and groups, which spill. */
 #include "stages/figures/ops.h"

@@ -2,7 +2,8 @@
 /* The clocks of several hosts on one.  No device can leave an all-reduce before the last one has arrived, and all leave
  * it together: the ends of matched collectives show what the clocks of two hosts read at the same moment.  A robust
  * line through them is the offset and the drift of a host.  The recorded start of a profile is kept where the line
- * agrees with it, and used where there is none.  Memory: a sample of the ends of some hosts at a time, of fixed size. */
+ * agrees with it, and used where there is none.  Memory: a sample of the ends of some hosts at a time, of fixed size.
+ * */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -333,7 +334,7 @@ static int64_t uncertainty_of(const struct fit *fit, const struct line *line)
     return ps < 1e17 ? tm_sum_times((int64_t)ceil(ps), fit->anchor_ps) : INT64_MAX;
 }
 
-/* What the line says of the host's clock at its time 0. */
+/* The host's clock at its time 0, according to the line. */
 static struct tm_clock clock_of(const struct fit *fit, const struct line *line)
 {
     const struct fit_point *middle = &fit->points[fit->count / 2];

@@ -96,7 +96,7 @@ static void sort_record(struct order *o, const struct tm_raw_record *raw)
         tm_sorter_push(o->rest, &row);
 }
 
-/* What a record says of itself: read only now, since each source has room for one.  Those with a signature do not
+/* What a record says about itself: read only now, since each source has room for one.  Those with a signature do not
  * matter. */
 static tm_status fetch_own(struct order *o, struct tm_cursor *cursor, struct tm_raw_record *raw)
 {

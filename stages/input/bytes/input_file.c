@@ -170,7 +170,7 @@ static tm_status refuse_hollow(const struct tm_input *in, const struct tm_unwrap
     return TM_ERR_INPUT;
 }
 
-/* A file that the profiler is still writing: what there was at first is read, and it is said. */
+/* A file that the profiler is still writing: the original content is read, and a note says so. */
 static void note_growth(struct tm_input *in)
 {
     struct stat info;

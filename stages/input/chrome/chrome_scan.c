@@ -232,7 +232,7 @@ static bool take_times(struct tm_chrome_maker *m, const struct tm_chrome_event *
     return true;
 }
 
-/* --- what it says of itself --- */
+/* --- what it says about itself --- */
 
 /* What joins halves: async spans by category and id, flows also by their name.
  * source: Trace Event Format, "Async Events", "Flow events" */
@@ -246,7 +246,7 @@ static uint64_t key_of_id(const struct tm_chrome_event *e, enum tm_chrome_sort s
     return XXH3_64bits(known->key, sizeof(known->key));
 }
 
-/* PyTorch's caching allocator: a size below 0 gives back. */
+/* PyTorch's caching allocator: a size below 0 frees memory. */
 static bool is_torch_memory(const struct tm_chrome_event *e)
 {
     return tm_json_text_is(e->name, "[memory]") && tm_facts_have(&e->facts, TM_STAT_BYTES);
@@ -421,7 +421,7 @@ static void remember(struct tm_chrome_maker *m, const struct tm_chrome_event *e,
     tm_chrome_remember(m->reader, known);
 }
 
-/* Whether more of what an event says of itself varies, or may vary, than its correlation id. */
+/* Whether more of what an event says about itself varies, or may vary, than its correlation id. */
 static bool has_own_numbers(const struct tm_raw_record *raw)
 {
     return raw->own.length || (raw->record.flags & TM_FLAG_TEMPLATE && !(raw->record.common & TM_TEMPLATE_CORRELATION));

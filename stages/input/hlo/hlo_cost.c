@@ -683,7 +683,7 @@ static uint64_t size_of_all(const struct hlo_module *module, const struct tm_hlo
     return all;
 }
 
-/* The most that a rank sends or receives.  What starts here holds its operands in its result, the result of the
+/* The most that a rank sends or receives.  The result of a -start contains its operands, with the result of the
  * operation second. */
 static uint64_t message_bytes(const struct tm_hlo_instruction *in, const struct hlo_cost *cost)
 {

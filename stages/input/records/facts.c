@@ -648,7 +648,7 @@ static void take_message(const struct tm_fact_maker *maker, const struct tm_fact
     tm_rows_append(messages, &message);
 }
 
-/* --- what JAX's JSON says of a TPU op, as its metadata would in an XSpace --- */
+/* --- what JAX's JSON records about a TPU op, like its metadata in an XSpace --- */
 
 static bool is_hlo_text(const char *text, size_t length)
 {

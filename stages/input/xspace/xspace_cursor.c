@@ -546,7 +546,7 @@ static void take_template(struct xspace_cursor *c, struct tm_xresult *known, con
     raw->record.common = fixed;
 }
 
-/* Whether what a record says of itself has to be requested. */
+/* Whether what a record says about itself has to be requested. */
 static bool has_list(const struct xspace_cursor *c, const struct tm_raw_record *raw)
 {
     return c->keeps_arguments && !(raw->record.flags & TM_FLAG_TEMPLATE);

@@ -355,7 +355,7 @@ static void read_message(struct scan *s, struct tm_reader *w, const struct tm_he
         s->x->warn(s->x->warn_to, (const char *)view.at, (size_t)(view.end - view.at));
 }
 
-/* The planes of the file, and what the profiler says of itself. */
+/* The planes of the file, and what the profiler says about itself. */
 static void find_planes(struct scan *s)
 {
     struct tm_reader w;

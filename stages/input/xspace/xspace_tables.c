@@ -160,7 +160,7 @@ static void copy_text(struct tm_xspace *x, tm_strid name, char *to, size_t bytes
     tm_clean_text(to, bytes, text, length);
 }
 
-/* What a TPU op's metadata says of all its events. */
+/* What a TPU op's metadata states for all its events. */
 struct op_facts {
     struct tm_config config;
     char category[64];

@@ -670,7 +670,7 @@ static void derived_steps(struct tm_derived *d)
         push_step(d, k);
 }
 
-/* Findings at the places that they speak of, and the facts of the run, out of a finished summary (schemas/SUMMARY.md).
+/* Findings at the places that they refer to, and the facts of the run, out of a finished summary (schemas/SUMMARY.md).
  * A place is a device's id, a host's name or nothing: the hosts and devices that were observed are looked through for
  * it.  Its time is kept inside what was recorded of the host.  No memory beside the rows. */
 

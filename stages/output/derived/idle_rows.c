@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Idle time of devices: a span for each gap, named after its cause, with spans inside for what the host did; and counters
- * of all devices of a host, how busy they are and why they are idle, for zoom levels at which gaps are too small to be
- * seen.  Memory: the account `model`: ALL_STRETCHES sums for the busy time and for each cause. */
+/* Idle time of devices: a span for each gap, named after its cause, with spans inside for what the host did; and
+ * counters of all devices of a host, how busy they are and why they are idle, for zoom levels at which gaps are too
+ * small to be seen.  Memory: the account `model`: ALL_STRETCHES sums for the busy time and for each cause. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -56,7 +56,7 @@ static void push_gap(struct tm_derived *d, const struct tm_idle_gap *gap, const 
     tm_derived_push(d, &whole);
 }
 
-/* What the host did, and from when on the launch of what follows is the cause. */
+/* What the host did, and the time from which the launch of what follows is the cause. */
 static void push_inside(struct tm_derived *d, const struct tm_idle_gap *gap, const struct derived_row *span)
 {
     struct derived_row part = *span;

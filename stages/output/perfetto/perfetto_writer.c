@@ -91,8 +91,8 @@ struct tm_perfetto {
 };
 
 /* Packets in blocks, blocks in a file.  A block is deflated separately, so a truncated file loses no more than its last
- * block, and concatenated files are one trace.  Memory: two blocks and the deflate state, of fixed size, and a block more
- * from the pool where a core is free.
+ * block, and concatenated files are one trace.  Memory: two blocks and the deflate state, of fixed size, and a block
+ * more from the pool where a core is free.
  * source: https://perfetto.dev/docs/reference/trace-packet-proto, compressed_packets; RFC 1950 */
 
 /* in:     packets  zeroed memory
@@ -911,7 +911,7 @@ static void put_root(struct tm_perfetto *w)
     perfetto_put(w, &packet);
 }
 
-/* What the file says of itself and how rows are ordered; a row. */
+/* What the file says about itself and how rows are ordered; a row. */
 static void perfetto_put_facts(struct tm_perfetto *w)
 {
     const struct tm_out_fact content = { "tracemill.content", w->options.content };

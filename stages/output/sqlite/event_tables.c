@@ -82,7 +82,7 @@ static struct event_tables *writer_of(struct tm_trace_writer *w)
 
 /* --- values --- */
 
-/* Copied by SQLite, since another text takes the place of this one; without memory for that the column would be NULL. */
+/* Copied by SQLite, since another text will replace this one; without memory for that the column would be NULL. */
 static void bind_copy(struct tm_run *run, sqlite3_stmt *statement, int column, const char *text, int length)
 {
     if (sqlite3_bind_text(statement, column, text, length, SQLITE_TRANSIENT) != SQLITE_OK && !tm_failed(run))
