@@ -225,7 +225,7 @@ static const struct tm_doc_field failures[] = {
 
 static const struct tm_doc_field jobs[] = {
     { "job", TM_DOC_NAME, .title = "Job" },
-    { "run", TM_DOC_NAME, .title = "Run", .help = "The newest run; \"runs/\" plus this is its folder." },
+    { "run", TM_DOC_NAME, .title = "Run", .help = "The newest run: the name of its folder, runs/*/RUN." },
     { "state", TM_DOC_WORD, .title = "State" },
     { "verdict", TM_DOC_PROSE | TM_DOC_OR_NULL, .title = "Verdict" },
     { .key = NULL },

@@ -30,9 +30,9 @@ static const struct tm_doc_field columns[] = {
       "missing: not processed, or its input has changed since.", .words = "done|partial|refused|failed|missing" },
     { "message", TM_DOC_PROSE | TM_DOC_OPTIONAL, .title = "Why it is not done", .least = 1, .most = TEXT_MOST },
     { "report", TM_DOC_PATH | TM_DOC_OPTIONAL, .title = "Report folder", .help = "Missing after pruning.",
-      .pattern = "^runs/[A-Za-z0-9._-]+$" },
+      .pattern = "^runs/([0-9a-f]{2}/)?[A-Za-z0-9._-]+$" },
     { "summary", TM_DOC_PATH | TM_DOC_OPTIONAL, .title = "Its summary", .help = "Kept for gates after the report was "
-      "pruned.", .pattern = "^runs/[A-Za-z0-9._-]+/summary\\.json$" },
+      "pruned.", .pattern = "^runs/([0-9a-f]{2}/)?[A-Za-z0-9._-]+/summary\\.json$" },
     { "platform", TM_DOC_WORD | TM_DOC_OPTIONAL, .title = "Platform", .words = "gpu|tpu|cpu|none" },
     { "model", TM_DOC_NAME | TM_DOC_OPTIONAL, .title = "Device", .help = "If all devices are of one model.",
       .least = 1,

@@ -211,9 +211,9 @@ struct gathering {
 /* Is it one of the runs that are compared?  A batch keeps the summary of a run under its id. */
 static bool is_compared(const struct gathering *g, const struct tm_history_run *row)
 {
-    char part[JOB_BYTES];
+    char part[TM_RUN_ID_BYTES + 2];
 
-    (void)snprintf(part, sizeof(part), "runs/%.100s", row->id);
+    (void)snprintf(part, sizeof(part), "/%s", row->id);
     for (size_t i = 0; i < g->count; i++)
         if (strstr(g->loaded[i].path, part) || (*row->path && strcmp(g->loaded[i].path, row->path) == 0))
             return true;

@@ -41,7 +41,7 @@ tm_status tm_baseline_choice_read(struct tm_run *run, const struct tm_texts *bas
 /* --- the past of one job at a time --- */
 
 struct tm_past_run {
-    char id[TM_RUN_ID_BYTES], summary[TM_RUN_ID_BYTES + 32];
+    char id[TM_RUN_ID_BYTES], summary[TM_RUN_PLACE_BYTES + 16];
     char night[11], revision[TM_KEY_BYTES], label[TM_KEY_BYTES];
     int64_t when_ns;
 };

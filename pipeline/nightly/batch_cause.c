@@ -51,7 +51,8 @@ static struct tm_doc *read_summary(const struct finding_causes *f, const char *i
 {
     struct tm_doc *const doc = tm_doc_new(f->run);
     char path[TM_OUT_PATH_BYTES];
-    const int length = snprintf(path, sizeof(path), "%s/runs/%s/summary.json", f->out, id);
+    char place[TM_RUN_PLACE_BYTES];
+    const int length = snprintf(path, sizeof(path), "%s/%s/summary.json", f->out, tm_out_run_place(f->out, id, place));
 
     if (!doc)
         return NULL;

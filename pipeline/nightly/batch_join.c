@@ -168,6 +168,18 @@ static void join_run(struct joining *j, const char *id)
         visit_folder(j, below, join_host);
 }
 
+/* A folder of runs, as "ab", or a run of an older version. */
+static void join_runs(struct joining *j, const char *name)
+{
+    char path[TM_OUT_PATH_BYTES], below[TM_RUN_ID_BYTES + 8];
+
+    (void)snprintf(below, sizeof(below), "runs/%s", name);
+    if (strlen(name) != 2)
+        join_run(j, name);
+    else if (!tm_out_path(j->run, j->from, below, path))
+        visit_folder(j, path, join_run);
+}
+
 static tm_status join_folders(struct tm_run *run, const struct tm_options *options)
 {
     struct joining j = { .run = run, .out = options->output };
@@ -181,7 +193,7 @@ static tm_status join_folders(struct tm_run *run, const struct tm_options *optio
         if (access(j.from, F_OK) != 0)
             (void)tm_fail_system(&run->error, TM_ERR_INPUT, -1, errno, "cannot open '%s'", j.from);
         else if (!tm_out_path(run, j.from, "runs", path))
-            visit_folder(&j, path, join_run);
+            visit_folder(&j, path, join_runs);
     }
     if (!tm_failed(run) && !run->quiet)
         (void)printf("%llu results added, %llu present, %llu incomplete\n", (unsigned long long)j.taken,

@@ -271,7 +271,7 @@ static void batch_join(struct tm_run *run, const struct tm_options *options, con
 /* A path of a row has the id twice at most. */
 struct row {
     struct tm_history_run of;
-    char report[TM_RUN_ID_BYTES + 16], summary[TM_RUN_ID_BYTES + 32];
+    char report[TM_RUN_PLACE_BYTES], summary[TM_RUN_PLACE_BYTES + 16];
 };
 
 static int64_t count_of(const struct tm_value *facts, const char *key)
@@ -290,12 +290,15 @@ static bool has_file(const struct tm_value *files, const char *name)
 }
 
 /* The files of a run that has a report. */
-static void set_places(struct row *row, const struct tm_value *result)
+static void set_places(struct row *row, const char *out, const struct tm_value *result)
 {
+    char place[TM_RUN_PLACE_BYTES];
+
+    (void)tm_out_run_place(out, row->of.id, place);
     if (!tm_is(tm_get(result, "pruned")))
-        (void)snprintf(row->report, sizeof(row->report), "runs/%s", row->of.id);
+        (void)snprintf(row->report, sizeof(row->report), "%s", place);
     if (has_file(tm_get(result, "files"), "summary.json"))
-        (void)snprintf(row->summary, sizeof(row->summary), "runs/%s/summary.json", row->of.id);
+        (void)snprintf(row->summary, sizeof(row->summary), "%s/summary.json", place);
 }
 
 static void set_figures(struct tm_history_run *row, const struct tm_value *figures)
@@ -305,7 +308,7 @@ static void set_figures(struct tm_history_run *row, const struct tm_value *figur
 }
 
 /* in: result  {} if there is none */
-static void fill(struct row *row, const struct tm_value *result, enum tm_result_status status)
+static void fill(struct row *row, const char *out, const struct tm_value *result, enum tm_result_status status)
 {
     const struct tm_value *const facts = tm_get(result, "facts"), *const verdict = tm_get(result, "verdict");
 
@@ -325,7 +328,7 @@ static void fill(struct row *row, const struct tm_value *result, enum tm_result_
     row->of.definitions = result ? tm_result_definitions(result) : TM_SUMMARY_VERSION;
     set_figures(&row->of, tm_get(result, "figures"));
     if (status == TM_RESULT_DONE || status == TM_RESULT_PARTIAL)
-        set_places(row, result);
+        set_places(row, out, result);
 }
 
 /* in: fingerprint of the current run */
@@ -382,7 +385,7 @@ static void take(struct tm_run *run, const struct tm_batch_run *batch_run, const
     row.of.report = row.report;
     row.of.summary = row.summary;
     tm_batch_keys_copy(&row.of.keys, &batch_run->keys);
-    fill(&row, result, status);
+    fill(&row, out, result, status);
     /* Results of an older program stay in the history as its own until they are made again; pruned runs never are. */
     count(counts,
           row.of.definitions == TM_SUMMARY_VERSION || tm_is(tm_get(result, "pruned")) ? status : TM_RESULT_MISSING);

@@ -54,6 +54,11 @@ struct tm_path_part {
 /* It ends so, and there is something before it. */
 bool tm_part_has_ending(struct tm_path_part part, const char *ending);
 
+/* The folder of a run, below OUT: "runs/ab/ID", with the first two of the sixteen digits at the end of ID, so that no
+ * folder has millions of others in it.  "runs/ID" of an id that does not end so. */
+enum { TM_RUN_PLACE_BYTES = TM_RUN_ID_BYTES + 8 };
+const char *tm_run_place(const char *id, char place[TM_RUN_PLACE_BYTES]);
+
 /* The list of the traces of a batch (schemas/BATCH.md): a header, then a line of JSON for each run, sorted by root and
  * path (bytewise), with its files, sorted by host.  A run with one file is one work item: its report.  In a run with
  * several files, each file is an item, its partial; the report is built from the partials afterwards. */

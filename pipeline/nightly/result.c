@@ -33,6 +33,8 @@
 
 /* Paths of a batch, and the lock of its folder. */
 
+enum { RUN_DIGITS = 16 }; /* of the hash at the end of an id */
+
 #define SHARE_BEGIN ".share-"
 #define SHARE_ENDING ".lock"
 
@@ -51,12 +53,44 @@ static tm_status print_path(struct tm_run *run, char path[TM_OUT_PATH_BYTES], co
     return tm_fail(&run->error, TM_ERR_OUTPUT, -1, "cannot use a path that is too long: '%s...'", path);
 }
 
+const char *tm_run_place(const char *id, char place[TM_RUN_PLACE_BYTES])
+{
+    const size_t length = strlen(id);
+    const char *const digits = length >= RUN_DIGITS ? id + length - RUN_DIGITS : "";
+
+    if (strspn(digits, "0123456789abcdef") == RUN_DIGITS)
+        (void)snprintf(place, TM_RUN_PLACE_BYTES, "runs/%.2s/%s", digits, id);
+    else
+        (void)snprintf(place, TM_RUN_PLACE_BYTES, "runs/%s", id);
+    return place;
+}
+
+/* Older versions put all runs into one folder: what is there stays there. */
+static bool is_in_one_folder(const char *out, const char *id)
+{
+    char path[TM_OUT_PATH_BYTES];
+    const int length = snprintf(path, sizeof(path), "%s/runs/%s", out, id);
+
+    return length > 0 && (size_t)length < sizeof(path) && access(path, F_OK) == 0;
+}
+
+const char *tm_out_run_place(const char *out, const char *id, char place[TM_RUN_PLACE_BYTES])
+{
+    if (!is_in_one_folder(out, id))
+        return tm_run_place(id, place);
+    (void)snprintf(place, TM_RUN_PLACE_BYTES, "runs/%s", id);
+    return place;
+}
+
 tm_status tm_out_item_folder(struct tm_run *run, const char *out, const struct tm_batch_run *batch_run,
                              const struct tm_batch_file *file, char path[TM_OUT_PATH_BYTES])
 {
+    char place[TM_RUN_PLACE_BYTES];
+
+    (void)tm_out_run_place(out, batch_run->id, place);
     if (!file)
-        return print_path(run, path, "%s/runs/%s", out, batch_run->id);
-    return print_path(run, path, "%s/runs/%s/hosts/%s", out, batch_run->id, file->id);
+        return print_path(run, path, "%s/%s", out, place);
+    return print_path(run, path, "%s/%s/hosts/%s", out, place, file->id);
 }
 
 tm_status tm_out_path(struct tm_run *run, const char *out, const char *name, char path[TM_OUT_PATH_BYTES])

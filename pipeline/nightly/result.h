@@ -106,9 +106,9 @@ tm_status tm_result_remove(struct tm_run *run, const char *folder, const char *c
 
 /* The files in the folder of a batch (schemas/BATCH.md):
  *     OUT/manifest.jsonl                       the runs of the batch
- *     OUT/runs/ID/report.html, summary.json    of a run
- *     OUT/runs/ID/result.json                  its result: written last, so the files beside it are complete
- *     OUT/runs/ID/hosts/HOST/run.partial, result.json    of one host of a multi-host run
+ *     OUT/runs/ab/ID/report.html, summary.json    of a run (tm_run_place)
+ *     OUT/runs/ab/ID/result.json                  its result: written last, so the files beside it are complete
+ *     OUT/runs/ab/ID/hosts/HOST/run.partial, result.json    of one host of a multi-host run
  *     OUT/index.html, index.json, history.db
  *     OUT/decisions.jsonl                      what people decided about regressions
  * */
@@ -119,6 +119,9 @@ enum { TM_OUT_PATH_BYTES = 4096 };
 #define TM_MANIFEST_FILE "manifest.jsonl"
 #define TM_CONFIRM_FILE "confirm.txt"
 #define TM_DECISIONS_FILE "decisions.jsonl"
+
+/* Where a run is in OUT: its place, or "runs/ID", if an older version put it there. */
+const char *tm_out_run_place(const char *out, const char *id, char place[TM_RUN_PLACE_BYTES]);
 
 /* All give TM_ERR_OUTPUT for a path that is too long.
  * in: file  NULL = of the run itself */

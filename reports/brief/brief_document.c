@@ -629,7 +629,7 @@ static void make_of_night(struct brief *b)
     add_rows(b, TM_BRIEF_JOBS, tm_add_array(b->root, "jobs"), tm_get(b->from, "jobs"),
              "job text, run text = id, state, verdict known");
     to = tm_add_array(b->root, "commands");
-    add_command(b, to, "brief", "/runs/RUN", "what is wrong with a run");
+    add_command(b, to, "brief", "/runs/*/RUN", "what is wrong with a run");
     add_command(b, to, "batch export", "", "the figures of all runs as JSON Lines");
 }
 

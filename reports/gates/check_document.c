@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "pipeline/doc/doc.h"
+#include "pipeline/nightly/manifest.h"
 #include "pipeline/run.h"
 #include "pipeline/store/bounded_sum.h"
 #include "pipeline/strings.h"
@@ -717,7 +718,7 @@ static void put_suite(FILE *to, const struct tm_value *row, const char *night, s
  * while it is in the ledger. */
 static void put_regression(FILE *to, const struct tm_value *row, const char *element)
 {
-    char text[PIECE_BYTES];
+    char text[PIECE_BYTES], place[TM_RUN_PLACE_BYTES];
 
     (void)snprintf(text, sizeof(text), "%.60s %.20s", text_of(row, "figure"), text_of(row, "regression"));
     (void)fputs("    <testcase", to);
@@ -732,11 +733,11 @@ static void put_regression(FILE *to, const struct tm_value *row, const char *ele
     if (strcmp(element, "failure") == 0)
         junit_attribute(to, "type", "regression");
     (void)fputs("/>\n      <system-out>", to);
-    junit_text(to, "first run: runs/");
-    junit_text(to, text_of(row, "id"));
+    junit_text(to, "first run: ");
+    junit_text(to, tm_run_place(text_of(row, "id"), place));
     if (tm_has(tm_get(row, "good_id"))) {
-        junit_text(to, "; last good run: runs/");
-        junit_text(to, text_of(row, "good_id"));
+        junit_text(to, "; last good run: ");
+        junit_text(to, tm_run_place(text_of(row, "good_id"), place));
     }
     if (tm_has(tm_get(row, "cause"))) {
         junit_text(to, "; cause: ");

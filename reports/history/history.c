@@ -666,10 +666,12 @@ static bool read_column(sqlite3_stmt *statement, int at, const struct history_co
 /* All files of a run are in its folder, and nowhere else. */
 static bool is_at_its_place(const char *path, const char *id, const char *name)
 {
-    const size_t length = strlen(id);
+    char place[TM_RUN_PLACE_BYTES];
+    const size_t length = strlen(tm_run_place(id, place)), id_length = strlen(id);
 
-    return !*path || (strncmp(path, "runs/", 5) == 0 && strncmp(path + 5, id, length) == 0 &&
-                      strcmp(path + 5 + length, name) == 0);
+    return !*path || (strncmp(path, place, length) == 0 && strcmp(path + length, name) == 0) ||
+           (strncmp(path, "runs/", 5) == 0 && strncmp(path + 5, id, id_length) == 0 &&
+            strcmp(path + 5 + id_length, name) == 0); /* of an older version */
 }
 
 static bool is_status(const char *word)

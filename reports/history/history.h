@@ -23,8 +23,8 @@ struct tm_history_run {
     struct tm_run_keys keys;
     const char *status;  /* tm_result_status_words */
     const char *message; /* why it failed */
-    const char *report;  /* folder of its report, from OUT: "runs/ID"; "" = none, or pruned */
-    const char *summary; /* its summary, from OUT: "runs/ID/summary.json"; pruned runs that gates compare with
+    const char *report;  /* folder of its report, from OUT: "runs/ab/ID"; "" = none, or pruned */
+    const char *summary; /* its summary, from OUT: "runs/ab/ID/summary.json"; pruned runs that gates compare with
                                      keep it; "" = none */
     const char *platform, *model;
     int64_t hosts, devices;               /* -1 = not known */
@@ -499,7 +499,7 @@ void tm_nightly_add_gates(struct night *night);
 void tm_nightly_count_regressions(struct night *night, struct night_job *job);
 void tm_nightly_add_regressions(struct night *night, enum night_part part);
 void tm_nightly_add_groups(struct night *night); /* once they are there: those of several jobs between two revisions */
-/* "runs/ID/report.html" of a folder "runs/ID"; a null with a reason if there is none that is safe to link to. */
+/* "runs/ab/ID/report.html" of a folder "runs/ab/ID"; a null with a reason if there is none that is safe to link to. */
 void tm_nightly_add_link(struct tm_value *to, const char *key, const struct night *night, const char *report);
 
 /* Runs with a failed gate. */

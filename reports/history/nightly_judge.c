@@ -905,12 +905,13 @@ static void emit_machine(struct tm_value *evidence, const struct night *night, c
 
 static void add_compare(struct tm_value *fix, const struct tm_history_regression *open)
 {
+    char good[TM_RUN_PLACE_BYTES], first[TM_RUN_PLACE_BYTES];
+
     if (!*open->good_run)
         return;
     tm_add_string(fix, NULL, "Compare its first run with the last good one.");
-    tm_add_printed(fix, NULL,
-                   "`tracemill compare runs/%s/summary.json runs/%s/summary.json` shows what changed and why.",
-                   open->good_run, open->first_run);
+    tm_add_printed(fix, NULL, "`tracemill compare %s/summary.json %s/summary.json` shows what changed and why.",
+                   tm_run_place(open->good_run, good), tm_run_place(open->first_run, first));
 }
 
 void tm_nightly_add_worse_finding(struct night *night, const struct night_judgement *judged)

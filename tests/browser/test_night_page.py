@@ -103,7 +103,7 @@ def check_hostile(tap, browser, folder):
         with browser.open_page() as view:
             wrong, is_shown = wrong_with(view, folder / "hostile" / "index.html")
             links = view.js("[...document.querySelectorAll('a:not([href^=\"#\"])')].map((a) => a.getAttribute('href'))")
-        wrong = [w for w in wrong if not w.startswith("links")] + [link for link in links if not re.fullmatch(r"runs/[\w.-]+/report\.html", link)]
+        wrong = [w for w in wrong if not w.startswith("links")] + [link for link in links if not re.fullmatch(r"runs/([0-9a-f]{2}/)?[\w.-]+/report\.html", link)]
         tap.ok(is_shown and not wrong, f"{how}: shown, and nothing runs", *wrong, is_shown)
 
 
@@ -127,14 +127,14 @@ def check_folders(tap, browser, folder):
     made = [os.path.join(at, name) for at, _, names in os.walk(os.fsencode(out)) for name in names]
     odd = [path for path in made if not re.fullmatch(rb"[\w./-]+", path[len(os.fsencode(out)):])]
     tap.ok(result.status == 4 and not odd, "folders of all names: files of plain names", result, *odd[:5])
-    pages = sorted(out.glob("runs/*/report.html"))
+    pages = sorted(out.glob("runs/*/*/report.html"))
     tap.ok(len(pages) == len(NAMES), "folders of all names: each has its report", len(pages))
     jobs = {json.loads(line).get("job") for line in run("batch", "export", out).out.splitlines()} - {None}
     tap.ok(len(jobs) == len(NAMES), "folders of all names: jobs that differ in little stay apart", len(jobs), *sorted(jobs))
     with browser.open_page() as view:
         wrong, _ = wrong_with(view, out / "index.html")
         links = set(view.js("[...document.querySelectorAll('a:not([href^=\"#\"])')].map((a) => a.getAttribute('href'))"))
-        wrong = [w for w in wrong if not w.startswith("links")] + [link for link in links if not re.fullmatch(r"runs/[\w.-]+/report\.html", link)]
+        wrong = [w for w in wrong if not w.startswith("links")] + [link for link in links if not re.fullmatch(r"runs/([0-9a-f]{2}/)?[\w.-]+/report\.html", link)]
         wrong += [f"{link} is not there" for link in links if not (out / link).exists()]
         tap.ok(links and not wrong, "folders of all names: links lead to reports, and nothing runs", *wrong[:5])
         wrong = [f"{page.parent.name}: {word}" for page in pages[::4] for word in wrong_with(view, page)[0]]

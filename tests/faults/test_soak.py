@@ -193,10 +193,10 @@ def driver(tap, options):
         process = subprocess.Popen([BINARY, "batch", "run", "--manifest", manifest, "-o", out, "--format", "json",
                                     "--memory", "32M", "--quiet"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                                    stderr=subprocess.DEVNULL)
-        held = watch(process, lambda: any(out.glob("runs/*/result.json")))
+        held = watch(process, lambda: any(out.glob("runs/*/*/result.json")))
         seconds = time.monotonic() - began
         name = f"a batch of {options.items} items"
-        results = sum(1 for _ in out.glob("runs/*/result.json"))
+        results = sum(1 for _ in out.glob("runs/*/*/result.json"))
         tap.ok(process.returncode == 4 and results == options.items, f"{name}: all are worked",
                f"status {process.returncode}, {results} results")
         tap.ok(len(held) > 4, f"{name}: its driver is watched", len(held))

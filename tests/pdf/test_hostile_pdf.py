@@ -54,7 +54,7 @@ def check(tap, what, plain, path, shows=True):
     names, addresses, wrong = seen_in(path)
     text = tool("pdftotext", "-layout", path, "-").stdout.decode("utf-8", "replace")
     wrong += [f"new in it: {name[:60]}" for name in sorted(names - known)] + sorted(names & NEVER)
-    wrong += [f"address {address[:80]}" for address in addresses if not re.fullmatch(r"runs/[\w.-]+/report\.(html|pdf)", address)]
+    wrong += [f"address {address[:80]}" for address in addresses if not re.fullmatch(r"runs/([0-9a-f]{2}/)?[\w.-]+/report\.(html|pdf)", address)]
     wrong += [f"{sign!r}" for sign in sorted(set(text.replace("\f", "\n")) & texts.FORBIDDEN)]
     wrong += [] if not shows or texts.TOKEN in text or texts.TOKEN in letters(text) else ["the text is nowhere in it"]
     tap.ok(not wrong, what, *wrong[:10])

@@ -212,6 +212,24 @@ def killed(tap, batch, dice, rounds):
         tap.ok(not unlike, f"round {turn}: the last worker completes what the killed ones left", unlike)
 
 
+def places(tap, batch):
+    """Runs lie in folders by the first digits of their hash; those that an older version put into one folder stay there."""
+    folders = [p.parent.relative_to(batch.plain / "runs").parts for p in batch.plain.glob("runs/*/*/result.json")]
+    tap.ok(len(folders) == 6 and all(prefix == name[-16:-14] for prefix, name in folders), "each run is in its folder", folders)
+    out = batch.folder / "older"
+    shutil.copytree(batch.plain, out, symlinks=True)
+    for folder in list(out.glob("runs/*/*")):
+        folder.rename(out / "runs" / folder.name)
+    for folder in [p for p in (out / "runs").iterdir() if len(p.name) == 2]:
+        folder.rmdir()
+    (out / "history.db").unlink()
+    again = run("batch", batch.root, "-o", out)
+    page = json.loads((out / "index.json").read_text(encoding="utf-8"))
+    links = [row["report"] for row in page["runs"] if row["report"]]
+    tap.ok(again.status == 4 and not list(out.glob("runs/??")) and len(links) == 5 and all((out / link).exists() for link in links)
+           and not any(link.count("/") > 2 for link in links), "runs of an older version are used where they are", again, links)
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--kills", type=int, default=4)
@@ -221,6 +239,7 @@ def main():
     with Scratch() as folder:
         folder = folder.resolve()
         batch = Batch(folder)
+        places(tap, batch)
         by_line(tap, batch)
         by_name(tap, batch)
         joined(tap, batch)

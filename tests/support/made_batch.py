@@ -28,7 +28,7 @@ class Template:
             raise SystemExit(f"made_batch: {done}")
         lines = (out / "manifest.jsonl").read_text(encoding="utf-8").splitlines()
         self.header, self.line = json.loads(lines[0]), json.loads(lines[1])
-        self.folder = out / "runs" / self.line["id"]
+        self.folder = next(out.glob(f"runs/*/{self.line['id']}"))
         self.result = json.loads((self.folder / "result.json").read_text(encoding="utf-8"))
         self.summary = (self.folder / "summary.json").read_bytes()
 
@@ -47,7 +47,7 @@ class Template:
         return line, result
 
     def write(self, out, numbers, jobs=10, has_files=False):
-        """OUT with the manifest and the results of these runs."""
+        """OUT with the manifest and the results of these runs, in one folder, as older versions left them."""
         out, lines = Path(out), []
         for number in numbers:
             line, result = self.run_of(number, jobs)

@@ -230,9 +230,9 @@ static void paths_are_where_the_schema_says(void **state)
     (void)state;
     test_run_init(&run);
     assert_int_equal(tm_out_item_folder(&run, "out", &batch_run, NULL, path), TM_OK);
-    assert_string_equal(path, "out/runs/night-0123456789abcdef");
+    assert_string_equal(path, "out/runs/01/night-0123456789abcdef");
     assert_int_equal(tm_out_item_folder(&run, "out", &batch_run, &hosts[1], path), TM_OK);
-    assert_string_equal(path, "out/runs/night-0123456789abcdef/hosts/b");
+    assert_string_equal(path, "out/runs/01/night-0123456789abcdef/hosts/b");
     assert_int_equal(tm_input_path(&run, &batch_run, &hosts[0], path), TM_OK);
     assert_string_equal(path, "/data/night/a.xplane.pb");
     memset(long_name, 'o', sizeof(long_name) - 1);
