@@ -165,6 +165,8 @@ static const struct tm_doc_field job[] = {
     { "message", TM_DOC_PROSE | TM_DOC_OR_NULL, .title = "Message" },
     { "revision", TM_DOC_NAME | TM_DOC_OR_NULL, .title = "Revision" },
     { "label", TM_DOC_NAME | TM_DOC_OR_NULL, .title = "Label" },
+    { "labels", TM_DOC_NAME | TM_DOC_OR_NULL, .title = "Labels", .help = "Of --label KEY=VALUE: \"owner=alice "
+      "pool=a\"." },
     { "platform", TM_DOC_WORD | TM_DOC_OR_NULL, .title = "Platform" },
     { "model", TM_DOC_NAME | TM_DOC_OR_NULL, .title = "Device" },
     { "hosts", TM_DOC_COUNT | TM_DOC_OR_NULL, .title = "Hosts" },

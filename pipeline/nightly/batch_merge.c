@@ -495,6 +495,25 @@ static void write_confirm(const struct merge *m)
     tm_atomic_abort(&file);
 }
 
+/* What belongs to the page, under fixed names beside it. */
+static void write_beside(const struct merge *m, const char *name,
+                         tm_status (*write)(struct tm_run *run, const struct tm_value *night, FILE *to))
+{
+    struct tm_atomic_file file = { .stream = NULL };
+
+    if (tm_atomic_open(&file, m->run, m->out, name))
+        return;
+    if (!write(m->run, tm_doc_root(m->night), file.stream))
+        tm_atomic_commit(&file);
+    tm_atomic_abort(&file);
+}
+
+static void write_page_parts(const struct merge *m)
+{
+    write_beside(m, "feed.atom", tm_night_feed_write);
+    write_beside(m, "status.svg", tm_night_badge_write);
+}
+
 /* --- the parts --- */
 
 static bool wants_gates(const struct tm_options *options)
@@ -744,6 +763,8 @@ tm_status tm_batch_merge(struct tm_run *run, const struct tm_options *options, c
         night_index_write(run, options, out, m->history, &m->judged, m->gates ? tm_doc_root(m->gates) : NULL, m->night);
     if (!tm_failed(run))
         write_files(m);
+    if (!tm_failed(run) && options->formats & TM_FORMAT_HTML)
+        write_page_parts(m);
     if (!tm_failed(run) && options->confirm > 1)
         write_confirm(m);
     tm_progress_end(&run->progress);

@@ -223,7 +223,7 @@ static void emit_jobs(const struct tm_content *content)
                           "figures.exposed_collective_ps.value time wide = Exposed collectives, "
                           "figures.idle_ps.value time wide = Idle, "
                           "figures.compile_time_ps.value time wide = Compile time, gates given, devices, hosts wide, "
-                          "model wide, night, revision given wide, label given wide, runs",
+                          "model wide, night, revision given wide, labels given, label given wide, runs",
                       .list = "jobs",
                       .paper_rows = 60 });
     emit_left_out(content, "jobs", "job");

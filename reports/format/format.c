@@ -404,3 +404,32 @@ bool tm_is_named_as_run(const struct tm_value *summary)
 
     return tm_length(hosts) == 1 && strcmp(tm_text(tm_at(hosts, 0)), tm_text(tm_path(summary, "input.run"))) == 0;
 }
+
+/* Texts of profiles pass through one place: what XML 1.0 does not allow (section 2.2), other control characters, and
+ * what turns or hides text are left out or shown as escapes. */
+
+enum { XML_TEXT_BYTES = 1024 };
+
+/* U+FFFE, U+FFFF and their equivalents on the other planes are not characters. */
+static bool is_no_xml(uint32_t code)
+{
+    return code < 0x20 || (code >= 0x7f && code < 0xa0) || (code & 0xfffe) == 0xfffe;
+}
+
+void tm_format_xml(FILE *to, const char *text)
+{
+    char visible[XML_TEXT_BYTES];
+    const size_t length = (tm_format_text(visible, sizeof(visible), text), strlen(visible));
+
+    for (size_t i = 0; i < length;) {
+        uint32_t code = 0;
+        const size_t n = tm_utf8_next(visible + i, length - i, &code);
+        const char *const escape = code == '\'' ? "&apos;" : tm_format_entity(code);
+
+        if (escape)
+            (void)fputs(escape, to);
+        else if (n > 0 && !is_no_xml(code))
+            (void)fwrite(visible + i, 1, n, to);
+        i += n > 0 ? n : 1;
+    }
+}

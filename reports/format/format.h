@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "pipeline/doc/doc.h"
@@ -23,6 +24,9 @@ void tm_format_text(char *out, size_t out_bytes, const char *text);
 
 /* The entity for a special character of HTML and XML: '&', '<', '>', '"'; NULL = itself. */
 const char *tm_format_entity(uint32_t character);
+
+/* As text or attribute of XML 1.0; what is too long loses its middle. */
+void tm_format_xml(FILE *to, const char *text);
 
 /* Cut a valid UTF-8 text in the middle so that it has at most `most` characters (least 5):
  * "fusion_…_42". Never cuts inside a character.  The ellipsis is U+2026. out:    out   at least 4 *

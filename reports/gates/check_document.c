@@ -414,41 +414,11 @@ tm_status tm_junit_write(struct tm_run *run, const struct tm_doc *result, FILE *
     return junit_end(run, to);
 }
 
-/* Texts of profiles pass through one place: what XML 1.0 does not allow (section 2.2), other control characters, and
- * what turns or hides text are left out or shown as escapes. */
-
-enum { PIECE_BYTES = 1024 };
-
-/* U+FFFE, U+FFFF and their equivalents on the other planes are not characters. */
-static bool is_left_out(uint32_t code)
-{
-    return code < 0x20 || (code >= 0x7f && code < 0xa0) || (code & 0xfffe) == 0xfffe;
-}
-
-/* As text or attribute of XML 1.0; what is too long loses its middle. */
-static void junit_text(FILE *to, const char *text)
-{
-    char visible[PIECE_BYTES];
-    const size_t length = (tm_format_text(visible, sizeof(visible), text), strlen(visible));
-
-    for (size_t i = 0; i < length;) {
-        uint32_t code = 0;
-        const size_t n = tm_utf8_next(visible + i, length - i, &code);
-        const char *const escape = code == '\'' ? "&apos;" : tm_format_entity(code);
-
-        if (escape)
-            (void)fputs(escape, to);
-        else if (n > 0 && !is_left_out(code))
-            (void)fwrite(visible + i, 1, n, to);
-        i += n > 0 ? n : 1;
-    }
-}
-
 /* ` NAME="TEXT"` */
 static void junit_attribute(FILE *to, const char *name, const char *text)
 {
     (void)fprintf(to, " %s=\"", name);
-    junit_text(to, text);
+    tm_format_xml(to, text);
     (void)fputc('"', to);
 }
 
@@ -485,11 +455,11 @@ static void put_name(FILE *to, const struct tm_value *rows, size_t at)
     const struct tm_value *row = tm_at(rows, at);
 
     (void)fputs(" name=\"", to);
-    junit_text(to, text_of(row, "figure"));
+    tm_format_xml(to, text_of(row, "figure"));
     (void)fputc(' ', to);
-    junit_text(to, text_of(row, "rule"));
+    tm_format_xml(to, text_of(row, "rule"));
     (void)fputc(' ', to);
-    junit_text(to, text_of(row, "limit_text"));
+    tm_format_xml(to, text_of(row, "limit_text"));
     if (is_one_before(rows, at))
         (void)fprintf(to, " (%zu)", at + 1);
     (void)fputc('"', to);
@@ -506,14 +476,14 @@ static void put_facts(FILE *to, const struct tm_value *row)
     const bool is_known = tm_has(tm_get(row, "value"));
 
     if (tm_has(tm_get(row, "title"))) {
-        junit_text(to, text_of(row, "title"));
+        tm_format_xml(to, text_of(row, "title"));
         (void)fputs(": ", to);
     }
     for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++) {
         if (!tm_has(tm_get(row, facts[i].key)))
             continue;
         (void)fputs(is_known ? facts[i].before : "", to);
-        junit_text(to, text_of(row, facts[i].key));
+        tm_format_xml(to, text_of(row, facts[i].key));
     }
     if (is_known && tm_has(tm_get(row, "change_pct"))) {
         char pct[TM_FORMAT_BYTES];
@@ -542,7 +512,7 @@ const char *tm_gate_rule_words(const struct tm_value *result)
 static void put_limit(FILE *to, const struct tm_value *row)
 {
     (void)fprintf(to, "; the limit is %s", tm_gate_rule_words(row));
-    junit_text(to, text_of(row, "limit_text"));
+    tm_format_xml(to, text_of(row, "limit_text"));
 }
 
 static void put_outcome(FILE *to, const struct tm_value *row, const char *element, const char *type)
@@ -555,7 +525,7 @@ static void put_outcome(FILE *to, const struct tm_value *row, const char *elemen
         return;
     }
     (void)fprintf(to, "\" type=\"%s\">", type);
-    junit_text(to, text_of(row, "note"));
+    tm_format_xml(to, text_of(row, "note"));
     (void)fprintf(to, "</%s>\n", element);
 }
 
@@ -707,7 +677,7 @@ static void put_suite(FILE *to, const struct tm_value *row, const char *night, s
         (void)fputs("    <system-out>", to);
         for (size_t i = 0; i < tm_length(notes); i++) {
             (void)fputs(i ? "\n" : "", to);
-            junit_text(to, tm_text(tm_at(notes, i)));
+            tm_format_xml(to, tm_text(tm_at(notes, i)));
         }
         (void)fputs("</system-out>\n", to);
     }
@@ -718,7 +688,7 @@ static void put_suite(FILE *to, const struct tm_value *row, const char *night, s
  * while it is in the ledger. */
 static void put_regression(FILE *to, const struct tm_value *row, const char *element)
 {
-    char text[PIECE_BYTES], place[TM_RUN_PLACE_BYTES];
+    char text[1024], place[TM_RUN_PLACE_BYTES];
 
     (void)snprintf(text, sizeof(text), "%.60s %.20s", text_of(row, "figure"), text_of(row, "regression"));
     (void)fputs("    <testcase", to);
@@ -733,15 +703,15 @@ static void put_regression(FILE *to, const struct tm_value *row, const char *ele
     if (strcmp(element, "failure") == 0)
         junit_attribute(to, "type", "regression");
     (void)fputs("/>\n      <system-out>", to);
-    junit_text(to, "first run: ");
-    junit_text(to, tm_run_place(text_of(row, "id"), place));
+    tm_format_xml(to, "first run: ");
+    tm_format_xml(to, tm_run_place(text_of(row, "id"), place));
     if (tm_has(tm_get(row, "good_id"))) {
-        junit_text(to, "; last good run: ");
-        junit_text(to, tm_run_place(text_of(row, "good_id"), place));
+        tm_format_xml(to, "; last good run: ");
+        tm_format_xml(to, tm_run_place(text_of(row, "good_id"), place));
     }
     if (tm_has(tm_get(row, "cause"))) {
-        junit_text(to, "; cause: ");
-        junit_text(to, text_of(row, "cause"));
+        tm_format_xml(to, "; cause: ");
+        tm_format_xml(to, text_of(row, "cause"));
     }
     (void)fputs("</system-out>\n    </testcase>\n", to);
 }

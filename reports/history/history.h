@@ -211,6 +211,10 @@ struct tm_nightly_options {
 tm_status tm_nightly_fill(struct tm_run *run, struct tm_doc *out, struct tm_history *history,
                           const struct tm_nightly_options *options);
 
+/* feed.atom and status.svg, of the document of a night.  errors: TM_ERR_OUTPUT */
+tm_status tm_night_feed_write(struct tm_run *run, const struct tm_value *night, FILE *to) TM_MUST_USE;
+tm_status tm_night_badge_write(struct tm_run *run, const struct tm_value *night, FILE *to) TM_MUST_USE;
+
 /* The newest figures of each job, and how its newest run went, in the OpenMetrics text format.
  * in:  regressions  of the night's document; NULL = not known */
 tm_status tm_openmetrics_write(struct tm_run *run, struct tm_history *history, const struct tm_judged_night *judged,
@@ -282,8 +286,9 @@ struct night_point {
 
 /* Further data about the newest run of a job. */
 struct night_texts {
-    char name[NIGHT_TEXT], label[NIGHT_TEXT], message[NIGHT_TEXT], report[NIGHT_TEXT], platform[NIGHT_TEXT],
-        model[NIGHT_TEXT], verdict[NIGHT_TEXT], severity[NIGHT_TEXT], finding[NIGHT_TEXT], gates[NIGHT_TEXT];
+    char name[NIGHT_TEXT], label[NIGHT_TEXT], labels[NIGHT_TEXT], message[NIGHT_TEXT], report[NIGHT_TEXT],
+        platform[NIGHT_TEXT], model[NIGHT_TEXT], verdict[NIGHT_TEXT], severity[NIGHT_TEXT], finding[NIGHT_TEXT],
+        gates[NIGHT_TEXT];
     int64_t hosts, devices;
 };
 

@@ -51,11 +51,10 @@ static void keep_texts(struct night_texts *to, const struct tm_history_run *row)
         char *to;
         const char *from;
     } texts[] = {
-        { to->name, row->name },         { to->label, row->keys.label },
-        { to->message, row->message },   { to->report, row->report },
-        { to->platform, row->platform }, { to->model, row->model },
-        { to->verdict, row->verdict },   { to->severity, tm_history_severity(row) },
-        { to->finding, row->finding },   { to->gates, row->gates },
+        { to->name, row->name },       { to->label, row->keys.label }, { to->labels, row->keys.labels },
+        { to->message, row->message }, { to->report, row->report },    { to->platform, row->platform },
+        { to->model, row->model },     { to->verdict, row->verdict },  { to->severity, tm_history_severity(row) },
+        { to->finding, row->finding }, { to->gates, row->gates },
     };
 
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)

@@ -404,6 +404,27 @@ static void add_figure(struct tm_value *to, const struct night_figure *judged)
     tm_add_string(to, "state", tm_nightly_state_words[judged->state]);
 }
 
+/* {"owner":"alice","pool":"a"} as "owner=alice pool=a": how the filter of the table finds a job. */
+static void add_labels(struct tm_value *to, const char *labels)
+{
+    char text[NIGHT_TEXT];
+    bool is_quoted = false;
+    size_t used = 0;
+
+    for (const char *at = labels; *at && used + 1 < sizeof(text); at++) {
+        if (*at == '"') {
+            is_quoted = !is_quoted;
+        } else if (is_quoted) {
+            at += *at == '\\' && at[1];
+            text[used++] = *at;
+        } else if (*at == ':' || *at == ',') {
+            text[used++] = *at == ':' ? '=' : ' ';
+        }
+    }
+    text[used] = '\0';
+    tm_add_known(to, "labels", text, "none were given");
+}
+
 static void add_newest(struct tm_value *to, const struct night *night, const struct night_judgement *judged)
 {
     const struct night_texts *texts = &night->history->texts;
@@ -417,6 +438,7 @@ static void add_newest(struct tm_value *to, const struct night *night, const str
     tm_add_known(to, "message", texts->message, "it did not fail");
     tm_add_known(to, "revision", judged->newest->revision, "it is unknown");
     tm_add_known(to, "label", texts->label, "none was given");
+    add_labels(to, texts->labels);
     tm_add_known(to, "platform", texts->platform, "it is unknown");
     tm_add_known(to, "model", texts->model, "it is unknown");
     tm_nightly_add_number(to, "hosts", texts->hosts >= 0 ? (double)texts->hosts : NAN, "it is unknown");

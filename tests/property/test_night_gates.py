@@ -5,12 +5,15 @@ texts that mean harm, metrics in the parsers of OpenMetrics and of Prometheus' o
 
 import json
 import random
+import re
 import shutil
 import sys
+import uuid
 import xml.etree.ElementTree as ElementTree
 from datetime import datetime
 from pathlib import Path
 
+import feedparser
 from prometheus_client import parser as older
 from prometheus_client.openmetrics import parser as openmetrics
 
@@ -98,6 +101,45 @@ def check_nights(tap, folder, template):
     tap.ok(result.status == 1 and before == after, "again: the same bytes")
 
 
+ATOM = "{http://www.w3.org/2005/Atom}"
+
+
+def atom_wrong(data):
+    """What RFC 4287 does not allow, of a feed without content elements; its entries by id."""
+    feed, read = ElementTree.fromstring(data), feedparser.parse(data)
+    wrong = [str(read.get("bozo_exception"))] if read.bozo or read.version != "atom10" else []
+    entries = {}
+    for part in (feed, *feed.findall(ATOM + "entry")):
+        for name in ("id", "title", "updated"):
+            found = part.findall(ATOM + name)
+            wrong += [f"{len(found)} {name}"] if len(found) != 1 or not found[0].text.strip() else []
+        wrong += [] if re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", part.findtext(ATOM + "updated")) else ["a time"]
+        number = part.findtext(ATOM + "id")
+        wrong += [f"{number} twice"] if number in entries or not number.startswith("urn:uuid:") else []
+        wrong += [] if uuid.UUID(number).variant == uuid.RFC_4122 else [f"{number}: no UUID"]
+        links = [link.get("href") for link in part.findall(ATOM + "link") if link.get("rel") == "alternate"]
+        wrong += [] if len(links) == 1 and re.fullmatch(r"[\w./#-]+", links[0]) and links[0][0] != "/" else [f"links {links}"]
+        entries[number] = part
+    wrong += [] if feed.find(f"{ATOM}author/{ATOM}name") is not None and len(read.entries) == len(entries) - 1 else ["no author, or entries lost"]
+    return wrong, {number: part for number, part in entries.items() if part is not feed}
+
+
+def check_beside(tap, night, name, opened):
+    """feed.atom and status.svg, and that a repeated merge gives the same bytes."""
+    night.merge([], "--format", "html,json")
+    data = [(night.out / part).read_bytes() for part in ("feed.atom", "status.svg")]
+    wrong, entries = atom_wrong(data[0])
+    told = [part for part in entries.values() if part.find(ATOM + "category").get("term") != "night"]
+    tap.ok(not wrong and len(told) == opened and all("job-0001" in part.findtext(ATOM + "title") for part in told), f"{name}: the feed",
+           *wrong, data[0].decode()[:2000])
+    badge = ElementTree.fromstring(data[1])
+    words = badge.findtext("{http://www.w3.org/2000/svg}title")
+    tap.ok(badge.get("role") == "img" and words == badge.get("aria-label") and
+           words.endswith(": 1 regression open" if opened else ": ok"), f"{name}: the badge", words)
+    night.merge([], "--format", "html,json")
+    tap.ok(data == [(night.out / part).read_bytes() for part in ("feed.atom", "status.svg")], f"{name}: both again")
+
+
 def check_regressions(tap, folder, template):
     """Without a gate file: exit status 1, a metric and a JUnit case as long as a regression is open."""
     night = Night(folder, template)
@@ -124,6 +166,9 @@ def check_regressions(tap, folder, template):
             tap.ok(row["cause"].split(";")[0] in night.text("night.md") and row["cause"].split(";")[0] in night.text("night.xml"), "the cause is in Markdown and JUnit", night.text("night.md"))
             tap.ok(night.merge([]).status == 1, "again: the same status")
             tap.ok(night.merge([], "--fail-on-regression", "no").status == 0, "--fail-on-regression no: status 0")
+            check_beside(tap, night, f"{count} nights", 1)
+        else:
+            check_beside(tap, night, f"{count} nights", 0)
     result = night.merge([{"figure": "step_time", "max_increase_pct": 5}], "--baseline", "last-good")
     last = night.suites().findall("testsuite[@name='job-0001']/properties/property[@name='baseline']")
     ids = {json.loads(line)["id"]: json.loads(line)["keys"]["when_ns"] for line in (night.out / "manifest.jsonl").read_text("utf-8").splitlines()[1:]}
