@@ -2,7 +2,7 @@
 /* Host annotations.  Events come in the order of their starts: when an activity comes, all annotations that started
  * before it are known, including those that were open at its launch.  Activities whose clock is so far behind that they
  * come before their launch wait until the host ends.  Annotations that started before the analyzed steps may be open
- * when these start, the longest one outermost: they are sorted in that order first. */
+ * when those start; they are sorted first, the longest one outermost. */
 
 #include <string.h>
 
@@ -24,7 +24,7 @@ struct annotation_row {
     uint32_t depth; /* 0 = in no other */
 };
 
-/* An annotation that was made, as far as it is in the analyzed steps. */
+/* An annotation that was recorded, clipped to the analyzed steps. */
 struct annotation_span {
     struct tm_key key; /* of its name and those around it */
     int64_t start_ps, host_ps;
@@ -70,7 +70,7 @@ static inline const struct annotation_span *span_at(struct annotations *a, uint3
     return tm_rows_at(a->spans, number - 1);
 }
 
-/* What a partial holds of the annotations: the sums, and the rows in the order of their keys. */
+/* Annotations in a partial: the sums, and the rows in the order of their keys. */
 
 #define ROW(member, kind, merge) TM_FIELD(struct annotation_row, member, kind, merge)
 
@@ -107,10 +107,10 @@ tm_status tm_annotations_load(struct annotations *a, struct tm_partial_reader *r
     return a->run->error.status;
 }
 
-/* To which annotations an activity belongs: those that were open on the launching thread at its launch.  Found from the
- * last one that had started by then: it, and those around it, as far as they had not ended.  Launches of a thread
- * mostly come one after the other, and many while the same annotations are open: these are batched, and each search starts
- * at the previous result. */
+/* The annotations that an activity belongs to: those that were open on the launching thread at its launch.  They are
+ * found from the last one that had started by then: it and its parents, unless they had ended.  Launches of a thread
+ * mostly come one after the other, and many while the same annotations are open: these are batched, and each search
+ * starts at the previous result. */
 
 enum { STEPS_MOST = 8 };
 
@@ -134,8 +134,7 @@ static uint32_t last_begun(struct annotations *a, uint32_t number, int64_t at_ps
     return number;
 }
 
-/* The same for a time at or slightly behind the start of `number`: searches a few steps from there; 0 = it is not
- * there. */
+/* The same for a time at or slightly behind the start of `number`: searches a few steps from there; 0 = not found. */
 static uint32_t next_begun(struct annotations *a, uint32_t number, int64_t at_ps)
 {
     const struct annotation_span *span = number ? span_at(a, number) : NULL;
@@ -225,7 +224,7 @@ TM_NOT_INLINE void tell_launches(struct annotations *a, struct launches *launche
     launches->activities = 0;
 }
 
-/* An activity, to all that were open at its launch.  All have been given that had started by then. */
+/* Add an activity to all that were open at its launch.  All that had started by then are already known. */
 static inline void add_launch(struct annotations *a, const struct launch *launch)
 {
     struct launches *launches = &a->launches[(launch->track * 8 + launch->device) & (ANNOTATION_LAUNCHES - 1)];
@@ -254,9 +253,9 @@ static void add_up_launches(struct annotations *a)
     memset(a->launches, 0, sizeof(a->launches));
 }
 
-/* The annotations of a host: spans in the order of their starts, each with the one around it.  Those of a thread are a
- * list with jumps backwards in it (E. W. Myers, An applicative random-access stack, 1983), so that what was open at any
- * time is found in a logarithmic number of looks. */
+/* The annotations of a host: spans in the order of their starts, each with the one around it.  Those of a thread form a
+ * list with backward jump pointers (E. W. Myers, An applicative random-access stack, 1983), so what was open at any
+ * time is found in a logarithmic number of steps. */
 
 enum { PAGE_BYTES = 4 << 10 /* read at random */ };
 
@@ -291,7 +290,7 @@ static struct annotation_thread *find_thread(struct annotations *a, uint32_t tra
     return thread;
 }
 
-/* Leave those that have ended, from the innermost one on, until one that has not: it; zero = none. */
+/* Pop those that have ended, from the innermost one outwards.  out: the first one that has not ended; zero = none */
 static struct annotation_span leave_ended(struct annotations *a, struct annotation_thread *thread, int64_t now_ps)
 {
     while (thread->open) {
@@ -317,7 +316,7 @@ static struct place find_place(struct annotations *a, uint32_t number)
     return span ? (struct place){ span->ordinal, span->jump } : (struct place){ 0, 0 };
 }
 
-/* Put a span after the last one of its thread.  Two jumps of one length become one of twice it and one. */
+/* Put a span after the last one of its thread.  Two jumps of equal length become one of twice that length plus one. */
 static void set_before(struct annotations *a, uint32_t last, struct annotation_span *span)
 {
     const struct place near = find_place(a, last), far = find_place(a, near.jump), farther = find_place(a, far.jump);
@@ -458,7 +457,8 @@ void tm_annotations_free(struct annotations *a)
 
 /* --- a host --- */
 
-/* From the first analyzed step marker's start to the last one's end; all of time where steps are not the host's. */
+/* From the start of the first analyzed step marker to the end of the last one; all of time if steps are not the
+ * host's. */
 static void find_window(struct annotations *a)
 {
     const struct tm_steps *steps = &a->trace->steps;
@@ -502,14 +502,14 @@ TM_NOT_INLINE void take_leads(struct annotations *a)
     a->leads = NULL;
 }
 
-/* Whether the program made it: also where its name says that it waits for input. */
+/* Whether the program made it, even if its name says that it waits for input. */
 static bool is_annotation(const struct annotations *a, const struct tm_event *event)
 {
     if (event->record.class == TM_CLASS_ANNOTATION && event->record.kind == TM_SPAN)
         return true;
     if (event->record.class != TM_CLASS_INPUT || event->record.kind != TM_SPAN ||
         event->traits & (TM_TRAIT_PYTHON | TM_TRAIT_RUNTIME) ||
-        a->trace->origin == TM_ORIGIN_PYTORCH) /* there ops and functions are classed so, too */
+        a->trace->origin == TM_ORIGIN_PYTORCH) /* ops and functions have this class there, too */
         return false;
     return ((const struct tm_track *)tm_rows_at(a->trace->tracks, event->record.track))->is_user;
 }
@@ -630,7 +630,7 @@ static void write_row(struct writer *w, const struct annotation_row *row, const 
         w->device_ps = tm_sum_times(w->device_ps, row->device_ps);
 }
 
-/* Rows come in the order of the tree: the path of the parent is there. */
+/* Rows come in the order of the tree, so the path of the parent is known. */
 static void put_annotation(struct writer *w, const struct annotation_row *row)
 {
     size_t at = row->depth ? w->length_at[row->depth - 1] : 0, length;

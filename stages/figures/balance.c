@@ -25,7 +25,7 @@ struct op_row {
 struct step_row {
     struct tm_key key;
     int64_t number, compute_ps;
-    uint32_t member, unused; /* rows that spill have no holes */
+    uint32_t member, unused; /* spilled rows have no padding */
 };
 
 /* What a device computes: a union of activities that come in the order of their starts. */
@@ -341,7 +341,7 @@ static int by_spread(const void *a, const void *b)
 
     if (x->pct < y->pct || x->pct > y->pct)
         return x->pct < y->pct ? -1 : 1;
-    return (x->number < y->number) - (x->number > y->number); /* of equal ones the first step comes last */
+    return (x->number < y->number) - (x->number > y->number); /* of equal steps, the first one comes last */
 }
 
 /* A step over its devices; those that compute nothing in it take no part. */
@@ -461,7 +461,7 @@ static void merge_ops(void *into, const void *from)
     tm_fields_merge(op_fields, into, from);
 }
 
-/* By hand, not by the table: where kernels of two steps overlap it runs for each of them. */
+/* By hand instead of the field table: where kernels of two steps overlap, it runs for each of them. */
 static void merge_steps(void *into, const void *from)
 {
     struct step_row *a = into;

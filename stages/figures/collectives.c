@@ -17,9 +17,8 @@
 #include "stages/figures/skew.h"
 #include "stages/resolve/classes.h"
 
-/* Exposed time by what the device does in it: it waits until the last device has come, then data
- * move.  What has no counterpart is not known to be either.  source: docs/metrics.md, "Waiting and
- * moving" */
+/* Exposed time by what the device does in it: it waits until the last device arrives, then data moves.  Without a
+ * counterpart, the two cannot be separated.  source: docs/metrics.md, "Waiting and moving" */
 struct exposed_parts {
     int64_t wait_ps, move_ps, unmatched_ps;
     uint64_t matched; /* collectives with known counterparts, exposed or not */
@@ -159,7 +158,7 @@ static const struct tm_row_field stage_fields[] = {
     TM_FIELD(struct collectives, has_device, BOOL, ANY), TM_FIELDS_END,
 };
 
-/* It runs for each event: by the table the stage takes a fifth more instructions. */
+/* It runs for each event: with the field table, the stage would take a fifth more instructions. */
 static void merge_collective_rows(void *into, const void *from)
 {
     struct collective_row *a = into;
@@ -248,9 +247,9 @@ static tm_status collectives_load(struct tm_stage *s, struct tm_partial_reader *
     return s->run->error.status;
 }
 
-/* Exposed time of collectives, split where the last device came: until then the device waits, from
- * then on data move. Stretches and matched collectives are read side by side in the order of
- * devices and their collectives. Memory: fixed per device; rows spill. */
+/* Exposed time of collectives, split at the arrival of the last device: until then the device waits, then data moves.
+ * Stretches and matched collectives are read side by side in the order of devices and their collectives. Memory: fixed
+ * per device; rows spill. */
 
 struct splitting {
     struct collectives *c;
@@ -361,7 +360,7 @@ static void free_exposed_sums(struct collectives *c, struct exposed_sums *sums)
     tm_give(&c->run->budget, TM_ACCOUNT_MODEL, sums->members, sums->members ? members * sizeof(*sums->members) : 0);
 }
 
-/* The section collectives out of the groups. */
+/* Builds the section collectives from the groups. */
 
 static const char not_recorded[] = "the profile does not record the data of its collectives";
 
@@ -420,7 +419,7 @@ static double bus_factor(const struct collective_row *row)
     }
 }
 
-/* Messages and the time in which they move: without what devices wait, as far as that is known. */
+/* Messages and the time in which they move, without the devices' waits if these are known. */
 struct movement {
     const char *over;
     uint64_t count;
@@ -460,7 +459,7 @@ static void add_bandwidths(const struct collective_row *row, struct tm_value *to
         tm_add_string(to, "bandwidth_over", movement.over);
 }
 
-/* Its parts add up to the exposed time: of none both are none. */
+/* Its parts add up to the exposed time; if that is 0, both are 0. */
 static void add_split(struct tm_value *to, const struct exposed_parts *parts, const char *why)
 {
     if (parts->matched || !parts->unmatched_ps) {
@@ -566,8 +565,7 @@ static void add_rows(struct reporting *r, struct tm_value *section)
     tm_top_rows_free(top);
 }
 
-/* What other steps' collectives take of the window: with the rows it adds up to what the devices
- * have. */
+/* The time that collectives of other steps take in the window: with the rows, it adds up to the devices' totals. */
 static void add_outside(const struct reporting *r, struct tm_value *section)
 {
     struct exposed_parts outside = r->exposed.total;
@@ -595,8 +593,7 @@ static void add_split_of(struct tm_value *to, const struct exposed_parts *parts,
     tm_add_null(to, "exposed_unmatched_ps", tm_why(exposed));
 }
 
-/* What the stage device-time wrote of the devices and of all of them gets the split of its exposed
- * collectives. */
+/* Adds the split of exposed collectives to what the stage device-time wrote for each device and for the total. */
 static void add_to_devices(const struct reporting *r, struct tm_value *summary)
 {
     const struct tm_members *members = &r->c->skew.members;
@@ -732,8 +729,8 @@ TM_NOT_INLINE void expose_owner_to(struct exposure *e, int64_t to_ps, struct tm_
     }
 }
 
-/* Bring it up to a time: the start of the next activity, or INT64_MAX at the end.  Stretches that
- * end until then are reported. */
+/* Advance it to a time: the start of the next activity, or INT64_MAX at the end.  Stretches that end until then are
+ * reported. */
 static void expose_to(struct exposure *e, int64_t to_ps, struct tm_sorter *stretches)
 {
     if (e->owner.is_there)
@@ -826,7 +823,7 @@ static tm_status begin_host(struct tm_stage *s, const struct tm_trace *trace)
     return s->run->error.status;
 }
 
-/* The parts of the key of a row; no gaps in it. */
+/* The parts of the key of a row; without padding. */
 struct key_text {
     struct tm_key data_type;
     uint64_t message_bytes;
@@ -927,8 +924,7 @@ static void count_collective(struct collectives *c, const struct tm_event *event
     tm_groups_add(c->groups, &row);
 }
 
-/* The number of a collective on its device: of a wait that of the collective which it waits for, as
- * far as that one is known. */
+/* The number of a collective on its device: for a wait, that of the collective it waits for, if known. */
 static uint64_t serial_of(struct exposure *e, const struct tm_event *event, uint64_t start)
 {
     const uint64_t serial = ++e->serials;
@@ -967,7 +963,7 @@ static void take_collective(struct collectives *c, struct exposure *e, const str
         count_collective(c, event, front->row);
 }
 
-/* A stretch in flight belongs to no step: those count that start while the analyzed steps run. */
+/* A stretch in flight belongs to no step: those that start during the analyzed steps count. */
 static void take_flight(struct collectives *c, const struct exposure *e, const struct tm_event *event)
 {
     struct collective_row row;

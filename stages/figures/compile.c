@@ -33,11 +33,11 @@ struct compile {
     uint8_t sort, has_step, in_chosen;
 };
 
-/* --- programs --- The programs with HLO in the profiles: the shapes for which a function was compiled.  A compile
- * event has only the name of its function; a program only its name and a sequence number.  Therefore the last program
- * of a name belongs to the last compile of that name, and so on backwards, host by host.  Both are sorted by function,
- * host, and order of creation; the sequences of one function on one host are then joined from their ends, because a
- * program may be older than the profile. */
+/* The programs with HLO in the profiles: the shapes for which a function was compiled.  A compile event has only the
+ * name of its function; a program only its name and a sequence number.  Therefore the last program of a name belongs to
+ * the last compile of that name, and so on backwards, host by host.  Both are sorted by function, host, and order of
+ * creation; the sequences of one function on one host are then joined from their ends, because a program may be older
+ * than the profile. */
 
 enum {
     NAME_MOST = 512, /* bytes of a name that are examined */
@@ -122,8 +122,8 @@ static bool is_name_letter(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '-';
 }
 
-/* What the name of a function or program comes to: without "jit_" and "PjitFunction(", and what is in no name of
- * a program as '_'.  in: to  at least length + 1 bytes.  out: the length */
+/* The normalized name of a function or program: without "jit_" and "PjitFunction(", and with '_' for characters that no
+ * program name has.  in: to  at least length + 1 bytes.  out: the length */
 static size_t program_function(const char *name, size_t length, char *to)
 {
     if (drop_prefix(&name, &length, "PjitFunction(") || drop_prefix(&name, &length, "PmapFunction("))
@@ -172,7 +172,7 @@ static int made_order(const void *a, const void *b)
     return x->start_ps < y->start_ps ? -1 : 1;
 }
 
-/* Rows out of a sorter, side by side.  owns: the caller frees the result, NULL after a failure */
+/* The rows of a sorter as an array.  owns: the caller frees the result, NULL after a failure */
 static struct tm_rows *lay_out(struct programs *p, struct tm_sorter *sorter, size_t row_bytes)
 {
     struct tm_rows *rows = tm_rows_new(p->run, TM_ACCOUNT_TABLES, row_bytes, p->memory_bytes);
@@ -206,7 +206,7 @@ static void sort_programs(struct programs *p, struct tm_names *names)
     p->rows = sorted;
 }
 
-/* Those of the sort that counts.  owns: the caller frees the result, NULL after a failure */
+/* Those of the kind that counts.  owns: the caller frees the result, NULL after a failure */
 static struct tm_rows *sort_compiles(struct programs *p, struct tm_names *names, struct tm_rows *compiles,
                                      enum sort sort)
 {
@@ -302,7 +302,7 @@ static void join(struct programs *p, struct tm_rows *sorted, struct tm_rows *com
     }
 }
 
-/* Find the programs that the compiles made.  Where there are more compiles of a function than programs, nothing says
+/* Find the programs that the compiles made.  Where there are more compiles of a function than programs, it is unknown
  * which one made what, and none is reported. */
 static void find_programs(struct programs *p, struct tm_names *names, struct tm_rows *compiles, enum sort sort)
 {
@@ -398,7 +398,7 @@ struct compiles {
     struct tm_rows *hosts;  /* struct host_name */
     struct tm_rows *tracks; /* struct track_ends of the current host */
     struct track_ends any_track;
-    struct programs programs; /* those whose HLO is there */
+    struct programs programs; /* those that have HLO */
     struct call_stack *calls; /* CALL_THREADS of them */
     uint32_t call_count, last_call;
     uint64_t found[SORT_COUNT];
@@ -406,7 +406,7 @@ struct compiles {
     uint32_t origins; /* of the hosts: 1 << enum tm_origin */
 };
 
-/* Compilations in a partial: all compiles of every sort, and the programs that were made. */
+/* Compilations in a partial: all compiles of every kind, and the programs that were made. */
 
 #define ROW(member, kind) TM_FIELD(struct compile, member, kind, KEEP)
 
@@ -517,7 +517,7 @@ static void add_module_row(void *into, const void *from)
     ((struct module_row *)into)->count += ((const struct module_row *)from)->count;
 }
 
-/* One look at all compiles of the sort that counts. */
+/* One pass over all compiles of the kind that counts. */
 static void add_up(struct compiles *c, enum sort sort, struct totals *t, struct tm_groups *modules,
                    struct tm_sorter *longest)
 {
@@ -789,7 +789,7 @@ static struct call_stack *new_calls(struct compiles *c, uint32_t track, int64_t 
     return &c->calls[at];
 }
 
-/* Past the limits calls are forgotten: a compile then has no name. */
+/* Calls past the limits are dropped: their compiles have no name. */
 static void take_call(struct compiles *c, const struct tm_record *r)
 {
     struct call_stack *stack = calls_of(c, r->track);
@@ -803,7 +803,7 @@ static void take_call(struct compiles *c, const struct tm_record *r)
         stack->calls[stack->depth++] = (struct call){ r->start_ps + r->dur_ps, r->name };
 }
 
-/* What the event says of its module, else the function that is called around it. */
+/* The module that the event names, else the function of the enclosing call. */
 static tm_strid module_of(struct compiles *c, const struct tm_event *event)
 {
     struct call_stack *stack;

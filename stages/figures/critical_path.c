@@ -43,7 +43,7 @@ struct path_step {
     uint32_t host;
 };
 
-/* What a call site, or a name of the host, takes of the paths. */
+/* The time that a call site, or a name of the host, takes on the paths. */
 struct path_row {
     struct tm_key key;
     uint64_t count;
@@ -275,8 +275,8 @@ static bool take_stretch(void *to, const struct tm_host_stretch *stretch)
     return true;
 }
 
-/* Back on the thread that launched, or on the main thread where that one recorded less than half of the time since the
- * device was ready. */
+/* Follow the launching thread backwards, or the main thread if the launching one recorded less than half of the time
+ * since the device was ready. */
 static void follow_host(struct walk *w, uint32_t thread, int64_t ready_ps)
 {
     const struct device_time *const d = w->p->d;
@@ -524,7 +524,7 @@ static bool is_of_host(int kind)
     return kind > TM_PATH_CAUSES + TM_CAUSE_DEVICE_WAIT && kind < TM_PATH_KINDS;
 }
 
-/* Of the steps that were replayed, and what follows for all of them. */
+/* For the steps that were replayed, and extrapolated to all of them. */
 static void add_replays(const struct tm_critical_path *p, const struct path_sums *sums, struct tm_value *section)
 {
     const struct tm_path_replays *const r = &p->replays;

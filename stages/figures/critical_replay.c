@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a step would take without one of its parts: its dependencies are followed forward, in time order, once for
- * all questions.  Of each activity the vector of its times in all replays is kept:
+ * all questions.  For each activity, the vector of its times in all replays is kept:
  *
  *     end of the one before it ─┐
  *     its launch on the host ───┴► start ─► + length, where it is not left out ─► end ─► waits of the host, the next ones
@@ -185,7 +185,7 @@ static int64_t find_parts(struct replay *r, const struct host_time *host, int64_
 }
 
 /* What the thread did is not known: it may have waited for the device, or worked.  Replays in which work of the devices
- * is shorter take it as a wait, the others as work, so that none finds less to save than there may be. */
+ * is shorter take it as a wait, the others as work, so that none underestimates the savings. */
 static void pass_vague(struct host_time *host, const struct host_part *part, const struct times *ended)
 {
     struct times worked = host->times;
@@ -223,7 +223,7 @@ static void add_parts(struct replay *r, struct host_time *host, int64_t to_ps)
     host->at_ps = to_ps;
 }
 
-/* When a call starts, on the thread that it is on, or where that one recorded too little, on the main thread. */
+/* When a call starts: on its own thread, or on the main thread if its own recorded too little. */
 static void take_call(struct replay *r, const struct call *call)
 {
     const uint32_t main = r->p->d->trace->main_thread;
@@ -275,8 +275,8 @@ static void settle(struct replay *r, uint64_t slot, int kind, int64_t length_ps)
     add(tm_rows_change(r->times, slot), kind, length_ps);
 }
 
-/* Of an activity that starts in the step, on a device that computes longer than the mean.  The others take over the rest
- * while they wait. */
+/* Of an activity that starts in the step, on a device that computes longer than the mean.  The others take over the
+ * rest while they wait. */
 static void balance(struct replay *r, struct tm_path_place place, int64_t length_ps)
 {
     const double load_ps = (double)r->compute_ps[place.lane];
@@ -312,7 +312,8 @@ static bool take_off(struct replay *r, uint64_t slot)
     return false;
 }
 
-/* The last device has started: all move together.  In one of the replays it came with the one before it. */
+/* The last device has started: all move together.  In one of the replays, it arrives together with the one before
+ * it. */
 static void move_together(struct replay *r, struct tm_path_place place, const struct tm_path_activity *last)
 {
     struct times ready = *(const struct times *)tm_rows_at(r->times, slot_of(r, place));
@@ -409,7 +410,7 @@ static void take_activity(struct replay *r, struct tm_path_place place, const st
         balance(r, place, row->end_ps - row->start_ps);
 }
 
-/* It runs already when the step starts: what is left of it. */
+/* It is already running when the step starts: what is left of it. */
 static void take_running(struct replay *r, struct tm_path_place place, const struct tm_path_activity *row)
 {
     const uint64_t slot = slot_of(r, place);

@@ -85,7 +85,7 @@ static uint32_t subgroup_of(struct tm_critical_path *p, uint32_t device, const s
     return p->subgroups[device];
 }
 
-/* How many of that collective the device has run in the step before; TM_NONE = there are too many different ones. */
+/* How often the device has already run that collective in the step; TM_NONE = there are too many different ones. */
 static uint32_t count_in_step(struct tm_critical_path *p, struct tm_path_lane *lane, uint64_t key, uint32_t step)
 {
     struct tm_run *const run = p->d->run;
@@ -123,7 +123,7 @@ static uint64_t key_of(struct tm_critical_path *p, const struct tm_event *event)
     return tm_hash_mix(key ^ (uint64_t)config->program_id, UINT64_C(0x9e3779b97f4a7c15)) | 1;
 }
 
-/* The number of a collective that all devices give it which take part: from what it is, its step, and its place among
+/* The number of a collective, the same on all participating devices: from what it is, its step, and its place among
  * those of the step.  0 = not known. */
 TM_NOT_INLINE uint64_t collective_of(struct tm_critical_path *p, struct tm_path_lane *lane,
                                      const struct tm_event *event)
@@ -216,7 +216,7 @@ static void append_copy(struct tm_path_lane *lane, uint32_t track, const struct 
     append(lane, track, row);
 }
 
-/* Ops of a TPU are in each other: an outer one has what its inner ones leave, in pieces.  Append what is over. */
+/* Ops of a TPU nest: an outer one has the time that its inner ones leave, in pieces.  Append what has ended. */
 void tm_path_end_nested(struct tm_path_lane *lane, int64_t now_ps)
 {
     struct tm_path_nested *const nested = lane->nested;
@@ -309,7 +309,7 @@ uint64_t tm_path_first(const struct tm_path_lane *lane, int64_t time_ps)
     return first_between(lane, time_ps, 0, lane->count);
 }
 
-/* The same, which is near the one that was found last. */
+/* The same, searched for near the one that was found last. */
 static uint64_t first_nearby(struct tm_path_lane *lane, int64_t time_ps)
 {
     uint64_t low = lane->near < lane->count ? lane->near : lane->count, high = low;
@@ -325,7 +325,7 @@ static uint64_t first_nearby(struct tm_path_lane *lane, int64_t time_ps)
     return lane->near = first_between(lane, time_ps, low, high);
 }
 
-/* The row that ends last of those that have ended at a time, the earliest of several.  out: false: there is none */
+/* Of the rows that have ended by a time, the one that ends last, the earliest of several.  out: false: there is none */
 static bool find_ended(struct tm_path_lane *lane, int64_t time_ps, uint64_t *index, int64_t *end_ps)
 {
     const uint64_t from = first_nearby(lane, time_ps), least = from > LOOK_BACK ? from - LOOK_BACK : 0;
@@ -385,7 +385,7 @@ bool tm_path_find_last(const struct tm_critical_path *p, uint32_t group, int64_t
     return found;
 }
 
-/* The part of a collective that another device has, if they were under way together.  out: 0 = none, else its index plus
+/* The part of a collective that another device has, if they ran at the same time.  out: 0 = none, else its index plus
  * one */
 uint64_t tm_path_member(const struct tm_path_lane *other, const struct tm_path_activity *own)
 {
@@ -420,7 +420,7 @@ struct tm_path_activity tm_path_last_member(const struct tm_critical_path *p, ui
         last = *tm_path_at(other, from - 1);
         *place = (struct tm_path_place){ i, from - 1 };
     }
-    if (last.start_ps < ends_ps) /* they were under way together */
+    if (last.start_ps < ends_ps) /* they ran at the same time */
         return last;
     *place = here;
     return *own;

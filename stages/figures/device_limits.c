@@ -276,7 +276,7 @@ double tm_peak_flops(const struct tm_peaks *peaks, enum tm_precision precision, 
 {
     if (is_matrix && (precision == TM_PRECISION_UNKNOWN || peaks->matrix[precision] > 0))
         return peaks->matrix[precision];
-    if (peaks->vector_f32 <= 0) /* a TPU: products of f32 are taken apart; nothing is published of its vector units */
+    if (peaks->vector_f32 <= 0) /* a TPU: f32 products are decomposed; nothing is published about its vector units */
         return peaks->matrix[TM_BF16];
     return precision == TM_F64 ? peaks->vector_f64 : peaks->vector_f32;
 }
@@ -285,7 +285,7 @@ double tm_peak_flops(const struct tm_peaks *peaks, enum tm_precision precision, 
  * source: CUDA C++ Programming Guide, "Compute Capabilities", table "Technical Specifications per Compute Capability";
  * the units of allocation are those of the occupancy calculator (cuda_occupancy.h): registers by 256 of a warp,
  * warps by four, shared memory by 256 bytes before 8.0 and by 128 after, with 1 KiB of each block reserved from 8.0.
- * GPUs of AMD have no table: ROCm records no occupancy to hold a calculation against. */
+ * GPUs of AMD have no table: ROCm records no occupancy to check a calculation against. */
 
 enum { WARP = 32, REGISTER_UNIT = 256, WARP_UNIT = 4, KIB = 1024 };
 
@@ -383,7 +383,7 @@ static struct fit fit_threads(const struct tm_sm_limits *sm, uint32_t warps)
     return (struct fit){ blocks < sm->blocks ? blocks : sm->blocks, TM_LIMITER_BLOCK_SIZE };
 }
 
-/* Recorded and computed are the same: to a tenth of a percent, or a whole one where percents were written whole. */
+/* Whether the recorded and the computed one agree: to a tenth of a percent, or to a whole one if percents are whole. */
 static bool agrees(uint32_t recorded_milli, uint64_t milli)
 {
     const uint64_t apart = recorded_milli > milli ? recorded_milli - milli : milli - recorded_milli;
@@ -408,7 +408,7 @@ static bool is_grid(const struct tm_launch_shape *shape, const struct tm_sm_limi
     return blocks_milli < (uint64_t)resident * 1000 && agrees(shape->recorded_milli, milli_of(shape, sm, blocks_milli));
 }
 
-/* By what a block needs, whatever the grid has; resident 0 = it cannot be reported. */
+/* From what a block needs, regardless of the grid; resident 0 = it cannot be reported. */
 static struct tm_occupancy resident_of(const struct tm_launch_shape *shape, struct tm_sm_limits *sm)
 {
     const uint32_t warps = (shape->threads + WARP - 1) / WARP;
@@ -481,7 +481,7 @@ static uint64_t milli_of_grid(const struct tm_launch_shape *shape, const struct 
     return milli > UINT32_MAX ? UINT32_MAX : (uint64_t)milli;
 }
 
-/* in: grid_milli  one percent or more: what no block fits for has another reason than rounding */
+/* in: grid_milli  one percent or more: if no block fits, rounding is not the reason */
 static bool settle_none_fits(const struct tm_launch_shape *shape, uint64_t grid_milli, uint32_t *milli)
 {
     struct tm_sm_limits sm;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Device memory profiles, sample by sample: every sample is counted by its kind, its device, its site (each kind for
- * itself) and the function of its site.  Of each table the largest rows are kept, and the sums of the others.
+/* Device memory profiles, sample by sample: every sample is counted by its kind, its device, its site (each kind
+ * separately) and the function of its site.  Each table keeps its largest rows, and the sums of the others.
  * Memory: groups and rows that spill; a hundred rows while a table is sorted. */
 #include "stages/figures/device_profiles.h"
 

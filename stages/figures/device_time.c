@@ -72,7 +72,7 @@ static void find_extent(struct device_time *d, struct lane *lane)
     }
 }
 
-/* Bins of all of its host's devices are cut at the same moments: over the activity of all. */
+/* All devices of its host have the same bins, over the activity of all of them. */
 static void begin_bins(const struct tm_trace *trace, struct lane *lane)
 {
     int64_t first_ps = lane->device.first_ps, last_ps = lane->device.last_ps;
@@ -173,7 +173,7 @@ static void add_part(struct time_parts *parts, enum tm_level level, int64_t leng
     }
 }
 
-/* The sweep comes to a time: which step takes it, or the next one does. */
+/* The sweep reaches a time: find the step that contains it, or the next one. */
 static void find_period_at(struct device_time *d, struct lane *lane, int64_t at_ps)
 {
     struct period *period = &lane->period;
@@ -297,7 +297,7 @@ static inline tm_status take_stretch(void *to, enum tm_level level, int64_t star
     return TM_OK;
 }
 
-/* An activity that starts where the gap ends: of several the one that was launched first ends it. */
+/* An activity that starts where the gap ends: of several, the one that was launched first ends it. */
 static inline void note_activity(struct lane *lane, const struct tm_event *event)
 {
     struct open_gap *gap = &lane->gap;
@@ -407,7 +407,7 @@ static void count_tpu_parts(struct lane *lane, const struct tm_event *event, con
         break;
     case TM_TPU_HOST_WAIT:
         sum_add(&lane->waits[2], sums, 0);
-        sum_add(&lane->kernels, sums, 0); /* an op of its line, though no activity */
+        sum_add(&lane->kernels, sums, 0); /* an op of its line, but not an activity */
         break;
     case TM_TPU_START:
         sum_add(&lane->starts[sort], sums, 0);
@@ -519,7 +519,7 @@ static void take_of_device(struct device_time *d, struct lane *lane, const struc
         cover_add(&lane->flight, lane, event->record.start_ps, end_ps);
         cover_add(&lane->flight_or_compute, lane, event->record.start_ps, end_ps);
         lane->has_flights = true;
-        /* a flight is in no step: those count that start while the analyzed steps run */
+        /* a flight is in no step: those that start during the analyzed steps count */
         if (event->record.start_ps >= lane->start_ps && event->record.start_ps < lane->end_ps)
             sum_add(&lane->flights[event->config->level == TM_LEVEL_COLLECTIVE], &one, event->config->bytes_accessed);
         return;
@@ -533,7 +533,7 @@ static void take_of_device(struct device_time *d, struct lane *lane, const struc
         tm_critical_path_take(d->path, (uint32_t)(lane - d->lanes) - d->first_lane, event);
 }
 
-/* All devices take turns up to the time at which the host is: when it continues, they have passed its last event. */
+/* All devices take turns up to the host's current time: when the host continues, they have passed its last event. */
 static void note_turn(struct device_time *d, const struct lane *lane, const struct tm_event *events, size_t count)
 {
     if (!lane && d->path && d->has_device_turn && d->host_ps != INT64_MIN)
@@ -605,7 +605,7 @@ static uint32_t next_lane(const struct device_time *d, uint32_t lane)
     return device != TM_NONE ? d->lane_by_device[device] : TM_NONE;
 }
 
-/* A step of a group: the device that is busiest in it speaks for it. */
+/* A step of a group: the device that is busiest in it represents it. */
 static void find_busiest(struct device_time *d, uint32_t group, uint64_t ordinal, struct step_line *line)
 {
     for (uint32_t i = d->groups[group].first_lane; i != TM_NONE; i = next_lane(d, i)) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The sections window, devices, total, host and balance out of the lanes. */
+/* Builds the sections window, devices, total, host and balance from the lanes. */
 #include "stages/figures/device_time.h"
 
 #include "stages/figures/figure_rows.h"
@@ -10,7 +10,7 @@ static const char no_device[] = "no device activity was recorded";
 
 static const char not_analyzed[] = "no activity in the analyzed steps";
 
-/* What share of a whole, in percent; null where the whole is nothing. */
+/* A share of a whole, in percent; null if the whole is zero. */
 static void add_share(struct tm_value *to, const char *key, int64_t part, int64_t whole)
 {
     if (whole > 0)
@@ -77,7 +77,7 @@ static const char *why_no_flights(const struct lane *lane, bool is_json_copy)
                         : "the profile contains no asynchronous operations of this core";
 }
 
-/* What runs beside the cores; in the JSON copy of a profile the lines of it are missing. */
+/* What runs beside the cores; the JSON copy of a profile lacks its lines. */
 static void add_flight(struct tm_value *to, const struct lane *lane, bool is_json_copy)
 {
     const char *why = why_no_flights(lane, is_json_copy);

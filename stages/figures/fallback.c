@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What ran on the host although a device was there, the stage.  Memory: fixed per device of the current host and for
- * calls that are open; groups by name spill. */
+/* Work that ran on the host although a device was available, the stage.  Memory: fixed per device of the current host
+ * and for calls that are open; groups by name spill. */
 #include "stages/figures/figure_stages.h"
 
 #include <stdbool.h>
@@ -14,8 +14,8 @@
 #include "stages/figures/figure_rows.h"
 #include "stages/figures/host_threads.h"
 
-/* FALLBACK_OPEN: calls back that are followed at once; for more, the function is unknown.  FALLBACK_FRONT: a power
- * of two; names that are at hand.  FALLBACK_TRIPS: the longest round trips that are listed. */
+/* FALLBACK_OPEN: callbacks that are followed at the same time; for more, the function is unknown.  FALLBACK_FRONT: a
+ * power of two; names that are cached.  FALLBACK_TRIPS: the longest round trips that are listed. */
 enum { FALLBACK_OPEN = 64, FALLBACK_FRONT = 1024, FALLBACK_TRIPS = 20 };
 
 enum fallback_sort {
@@ -42,7 +42,7 @@ struct fallback_sum {
     int64_t total_ps;
 };
 
-/* A call back that has not ended. */
+/* A callback that has not ended. */
 struct open_callback {
     int64_t start_ps, end_ps;
     uint32_t track;
@@ -54,7 +54,7 @@ struct open_callback {
 /* A device, while its host is read. */
 struct trip_lane {
     int64_t until_ps; /* it was active up to here */
-    bool ends_in_d2h; /* a copy to the host is the last that it did, or one of those that end last */
+    bool ends_in_d2h; /* its last activity is a copy to the host, or one of those that end last are */
     uint32_t d2h_step;
     uint64_t d2h_bytes;
     /* the latest gap */
@@ -101,8 +101,8 @@ static inline size_t fallback_memory(struct tm_run *run, int parts)
     return tm_tables_memory(run, TM_TABLES_FALLBACK, 16, (unsigned)parts);
 }
 
-/* What ran on the host although a device was there, in a partial: sums, the longest round trips, and all groups in
- * the order of their keys. */
+/* Work that ran on the host although a device was available, in a partial: sums, the longest round trips, and all
+ * groups in the order of their keys. */
 
 #define ROW(member, kind, merge) TM_FIELD(struct fallback_row, member, kind, merge)
 
@@ -169,7 +169,7 @@ static tm_status fallback_load(struct tm_stage *s, struct tm_partial_reader *r)
     return tm_fields_load_groups(r, row_fields, f->rows, NULL, NULL);
 }
 
-/* Names of calls back to the host.  A Python function is "$file.py:line function", a builtin "$module function". */
+/* Names of callbacks to the host.  A Python function is "$file.py:line function", a builtin "$module function". */
 
 static const char *const callback_kind_name[TM_CALLBACK_KINDS] = { "callback",       "pure_callback", "io_callback",
                                                                    "debug_callback", "debug_print",   "custom_call" };
@@ -254,12 +254,12 @@ struct tm_callback_name tm_callback_name_of(const char *text, size_t length, boo
     return is_cpu_op ? of_op(name) : (struct tm_callback_name){ TM_ROLE_NONE, TM_CALLBACK };
 }
 
-/* Calls of the program back to the host, and operations that ran there.  A callback is the outermost span with the name
- * of one; nested spans determine its kind and the user's function. */
+/* Callbacks from the program to the host, and operations that ran there.  A callback is the outermost span with the
+ * name of one; nested spans determine its kind and the user's function. */
 
 enum { TEXT_MOST = 512 }; /* bytes of a name that are examined */
 
-/* The parts of the key of a row; no gaps in it. */
+/* The parts of the key of a row; without padding. */
 struct key_text {
     struct tm_key name, op;
     uint64_t sort, kind;
@@ -325,7 +325,7 @@ static struct tm_callback_name look_up(struct fallback *f, const struct tm_event
     return front->about;
 }
 
-/* The call back that is open on a track. */
+/* The callback that is open on a track. */
 static struct open_callback *find_open(struct fallback *f, uint32_t track)
 {
     for (uint32_t i = 0; i < f->open_count; i++)
@@ -812,8 +812,8 @@ const struct tm_stage_type tm_fallback_stage = {
     .close = close_stage,
 };
 
-/* Trips of data to the host and back: a device is idle between the end of a copy to the host and the start of a
- * copy from it, in one step, and the host launches the second one in between: it did something with the data. */
+/* Round trips of data to the host: a device is idle between the end of a copy to the host and the start of a copy from
+ * it, in one step, and the host launches the second one in between: it did something with the data. */
 
 static void count_trip(struct fallback *f, const struct trip_lane *lane, const struct tm_event *event)
 {

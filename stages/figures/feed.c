@@ -8,8 +8,8 @@
 
 #include "stages/figures/figure_rows.h"
 
-/* OPEN_MOST: spans that are open at once on all lines of a host: a few per core or thread.  BATCH_EVENTS: 36 KiB, as
- * much as the cache nearest to the processor holds. */
+/* OPEN_MOST: spans that are open at once on all lines of a host: a few per core or thread.  BATCH_EVENTS: 36 KiB, about
+ * the size of an L1 data cache. */
 enum { OPEN_MOST = 1024, BATCH_EVENTS = 256 };
 
 #define CHOSEN (UINT64_C(1) << 63)
@@ -22,7 +22,7 @@ struct site_facts {
     bool chosen, nests;
 };
 
-/* All that is changed for an event in the first cache line. */
+/* All that an event changes is in the first cache line. */
 struct site_row {
     uint64_t key;           /* of the site; its highest bit: of chosen events */
     uint32_t count, wanted; /* wanted: struct tm_event.wanted */
@@ -153,7 +153,7 @@ static void hand_all_on(struct tm_feed *feed, struct tm_site_rows *rows, bool is
 
 /* --- rows --- */
 
-/* Events that are in each other: operations on the lines of TPUs and the threads of CPUs. */
+/* Nested events: operations on the lines of TPUs and the threads of CPUs. */
 static bool nests(const struct tm_feed *feed, const struct site_facts *facts, const struct tm_config *config)
 {
     const struct tm_device *const device =
@@ -176,7 +176,7 @@ static bool nests(const struct tm_feed *feed, const struct site_facts *facts, co
     }
 }
 
-/* An empty row for a site that has none.  The one that is in its way is passed on. */
+/* An empty row for a site that has none.  The row that occupies its place is passed on. */
 static struct site_row *begin_row(struct tm_feed *feed, struct tm_site_rows *rows, uint64_t key,
                                   const struct site_facts *facts)
 {

@@ -304,7 +304,7 @@ void tm_fields_merge(const struct tm_row_field *fields, void *into, const void *
 
         if (field->merge == TM_MERGE_KEEP || field->merge == TM_MERGE_FIRST)
             continue;
-        /* Most are single sums, and some rows merge for each event. */
+        /* Most are single sums, and some rows are merged for each event. */
         if (field->merge == TM_MERGE_SUM && field->bytes == sizeof(uint64_t) && field->kind == TM_FIELD_COUNT)
             *(uint64_t *)(void *)to = tm_sum_counts(*(uint64_t *)(void *)to, *(const uint64_t *)(const void *)of);
         else if (field->merge == TM_MERGE_SUM && field->bytes == sizeof(int64_t) && field->kind == TM_FIELD_TIME)
@@ -452,9 +452,9 @@ tm_status tm_fields_load_top(struct tm_partial_reader *r, const struct tm_row_fi
     return tm_partial_status(r);
 }
 
-/* Lengths of one group, ascending: this row, then each as its difference from the previous one, then, where some occurred
- * more than once, how many more times each did.  Most occur once, and differ little from the next: a partial of 500,000
- * events takes 2.1 MB instead of 8.0, and saving and loading its lengths half of the time. */
+/* Lengths of one group, ascending: this row, then each as its difference from the previous one, then, where some
+ * occurred more than once, how many more times each did.  Most occur once, and differ little from the next: a partial
+ * of 500,000 events takes 2.1 MB instead of 8.0, and saving and loading its lengths half of the time. */
 enum { PACKED_LENGTHS_MOST = 1024 };
 
 struct packed_lengths {

@@ -177,8 +177,8 @@ static uint8_t *row_at(const struct tm_top_rows *top, uint64_t index)
     return top->rows + index * top->row_bytes;
 }
 
-/* Room for one row more.  A block that grows is held twice for a moment: it at least doubles, which is half as much
- * again. */
+/* Room for one more row.  While a block grows, the old and the new one exist together: the new one is at least twice as
+ * large, so the old one adds up to half as much again. */
 static bool grow(struct tm_top_rows *top)
 {
     const uint64_t fit = top->memory_bytes / 3 * 2 / top->row_bytes;
@@ -240,8 +240,8 @@ void *tm_top_rows_at(struct tm_top_rows *top, uint64_t index)
     return row_at(top, index);
 }
 
-/* The sum of squared differences is squares - sum^2 / count.  It is small beside either, so it is computed in 
- * integers of 128 bits, and only the result becomes a double. */
+/* The sum of squared differences is squares - sum^2 / count.  It is small compared with either, so it is computed in
+ * 128-bit integers, and only the result becomes a double. */
 
 void tm_add_stddev(struct tm_value *to, const char *key, uint64_t count, int64_t sum_ps, struct tm_wide squares)
 {

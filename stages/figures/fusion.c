@@ -45,8 +45,8 @@ static inline void fusion_add(struct fusion_sum *sum, int64_t dur_ps)
     fusion_add_many(sum, 1, dur_ps);
 }
 
-/* The current host's lane of a track, valid until the next one is requested: most kernels come from the stream that the
- * one before came from. */
+/* The current host's lane of a track, valid until the next one is requested: most kernels are on the stream of the
+ * previous one. */
 static inline struct fusion_lane *lane_of(struct fusion *f, uint32_t track)
 {
     if (f->near && f->near_track == track)
@@ -228,7 +228,7 @@ static void take_small(struct fusion *f, struct fusion_lane *lane, const struct 
 static inline void count(struct fusion *f, struct fusion_site *site, uint32_t open, int64_t dur_ps);
 static void fusion_merge_ops(void *into, const void *from);
 
-/* A pattern that is whole counts for the softmax's op, or its name if that is not known. */
+/* A complete pattern counts for the softmax's op, or its name if that is not known. */
 static void add_attention(struct fusion *f, const struct fusion_lane *lane)
 {
     struct fusion_op row = { .kind = FUSION_ATTENTION_OP,
@@ -554,8 +554,8 @@ static inline bool is_of(const struct fusion_cell *cell, struct tm_key op, uint3
     return cell->count && cell->open == open && tm_is_same_key(cell->op, op);
 }
 
-/* The cell of an op in a step, else one that is free, else one that is in use.  A step after the other finds the same
- * cells: they stay near. */
+/* The cell of an op in a step, else one that is free, else one that is in use.  Successive steps find the same cells,
+ * which stay in the cache. */
 static uint32_t find_cell(const struct fusion_steps *s, struct tm_key op, uint32_t open)
 {
     const uint32_t mask = s->cell_count - 1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The section fusion out of the sums, the groups and the longest runs. */
+/* Builds the section fusion from the sums, the groups and the longest runs. */
 #include "stages/figures/figure_rows.h"
 #include "stages/figures/fusion.h"
 

@@ -174,8 +174,8 @@ static void open_lanes(struct host *h)
     }
 }
 
-/* Their number is known, so that they are in memory if it is there: a report of 5 million events at 256M takes 3% less
- * CPU time than with pages that are spilled. */
+/* Their number is known, so they are in memory if there is room: a report of 5 million events at 256M takes 3% less CPU
+ * time than with spilled pages. */
 static void open_launched(struct host *h)
 {
     const uint64_t count = h->trace->launch_numbers + 1;
@@ -258,7 +258,7 @@ static void cut_stretches(struct host *h, struct empty_lane *lane, int64_t from_
     }
 }
 
-/* From when on an activity waited.  Of one whose launch is not known it may have been all of the gap before it. */
+/* When an activity started to wait.  If its launch is not known, it may have waited for all of the gap before it. */
 static int64_t waits_from(const struct empty_lane *lane, const struct tm_event *event)
 {
     const int64_t start_ps = event->record.start_ps;
@@ -268,8 +268,8 @@ static int64_t waits_from(const struct empty_lane *lane, const struct tm_event *
     return event->launch_start_ps < start_ps ? event->launch_start_ps : start_ps;
 }
 
-/* A gap ends, if the activity starts behind everything before it.  Of it, and of those before it, stays what is
- * before the time from which on the activity waited. */
+/* A gap ends if the activity starts after everything before it.  Of this gap and of earlier ones, only what precedes
+ * the activity's wait is kept. */
 static void note_stretches(struct host *h, struct empty_lane *lane, const struct tm_event *event)
 {
     const int64_t start_ps = event->record.start_ps;
@@ -350,8 +350,8 @@ static void add_some(struct host *h, const uint64_t *bits, uint64_t count, void 
             tm_lengths_add_at(h->delays, &h->delays_place, 0, bits[i] - delay_bits(0));
 }
 
-/* The delays of the last host are added to those of the others.  If there are no others, their quantiles are found where
- * they are. */
+/* The delays of the last host are added to those of the others.  If there are no others, their quantiles are found in
+ * place. */
 static void host_move_delays(struct host *h)
 {
     if (!h->launched)
@@ -542,7 +542,7 @@ static tm_status host_load(struct tm_stage *s, struct tm_partial_reader *r)
     return tm_fields_load_lengths(r, h->delays);
 }
 
-/* The section host, except for the overhead, which device_time has put there. */
+/* The section host, except for the overhead, which device_time adds. */
 
 static const char no_threads[] = "no host events were recorded";
 
@@ -571,7 +571,7 @@ static void add_launches(const struct host *h, struct tm_value *section, int64_t
     tm_add_uint(launches, "unknown_count", h->unlaunched);
 }
 
-/* The place of the smallest value that at least this many percent of the values do not pass, from 0. */
+/* The index of the smallest value that at least this percentage of the values do not exceed. */
 static uint64_t rank_of(uint64_t count, unsigned percent)
 {
     return (uint64_t)(((unsigned __int128)count * percent + 99) / 100) - 1;
@@ -753,7 +753,7 @@ static int longest_call_first(const void *a, const void *b)
     return tm_key_order(x->key, y->key);
 }
 
-/* All calls of a kind, and what the listed ones leave of them. */
+/* All calls of a kind, and what remains of them besides the listed ones. */
 struct call_sums {
     uint64_t rows, count;
     int64_t self_ps;
@@ -919,7 +919,7 @@ static tm_status host_report(struct tm_stage *s, struct tm_value *summary)
 
 /* --- names --- */
 
-/* What jax.profiler.annotate_function puts around, and the start of the profile. */
+/* The wrapper of jax.profiler.annotate_function, and the start of the profile. */
 static const char wrapper[] = "$profiler.py:";
 
 static void fill_call(struct host *h, struct host_call *call, tm_strid name, enum host_call_kind kind)
@@ -960,7 +960,7 @@ static void count_call(struct host *h, const struct tm_nested *span, enum host_c
     call->row.total_ps = tm_sum_times(call->row.total_ps, span->dur_ps);
 }
 
-/* Key and names of a wait; no gaps in it. */
+/* Key and names of a wait; without padding. */
 static void sync_key(struct host *h, const tm_strid names[3], struct tm_key *key)
 {
     struct tm_key texts[3] = { { 0, 0 } };
@@ -1009,8 +1009,7 @@ static bool is_python(const struct tm_event *event)
     return event->record.class == TM_CLASS_PYTHON || event->traits & TM_TRAIT_PYTHON;
 }
 
-/* Whether it says more than that its thread was busy.  All others, most of them launches, are as what is around
- * them. */
+/* Whether it says more than that its thread was busy.  All others, most of them launches, count as their parents. */
 static bool tells_names(const struct tm_event *event)
 {
     const uint32_t classes =
@@ -1019,7 +1018,7 @@ static bool tells_names(const struct tm_event *event)
     return TM_CLASS_BIT(event->record.class) & classes || is_python(event);
 }
 
-/* What is known of a span when it starts: its own names, else those of what is around it. */
+/* What is known of a span when it starts: its own names, else those of its parent. */
 static void describe(struct host *h, const struct tm_event *event, const struct host_span *around,
                      struct host_span *about)
 {

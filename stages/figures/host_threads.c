@@ -187,7 +187,7 @@ struct tm_host_threads *tm_host_threads_new(struct tm_run *run, const struct tm_
     return NULL;
 }
 
-/* Give the first chunk of a thread back. */
+/* Release the first chunk of a thread. */
 static void drop_first(struct tm_host_threads *t, struct thread *thread)
 {
     struct chunk *chunk = thread->first;
@@ -331,7 +331,7 @@ static inline void settle(struct tm_host_threads *t, struct thread *thread, int6
     begin_stretch(t, thread, at_ps, top ? top->reason : unrecorded, top ? top->name : 0);
 }
 
-/* What holds for an event above another one, or above none. */
+/* The state of an event inside another one, or inside none. */
 static inline void inherit(struct open_event *event, const struct open_event *below)
 {
     if (below && tm_cause_yields(event->own, below->reason)) {
@@ -526,8 +526,8 @@ static void add_stretches(struct answer *a, const struct stretch *stretches, uin
         add_stretch(a, &stretches[i], i + 1 < count ? stretches[i + 1].start_ps : end_ps);
 }
 
-/* The row of the last spilled chunk that starts before a time, plus one; 0 = none.  Requests for a step go back in time:
- * the chunk is near the one of the answer before. */
+/* The row of the last spilled chunk that starts before a time, plus one; 0 = none.  Requests for a step go back in
+ * time: the chunk is near that of the previous answer. */
 static uint64_t find_spilled(const struct tm_host_threads *t, struct thread *thread, int64_t at_ps)
 {
     uint64_t number = thread->near_spilled;
@@ -545,7 +545,7 @@ static uint64_t find_spilled(const struct tm_host_threads *t, struct thread *thr
     return number;
 }
 
-/* What was spilled, from the latest chunk back. */
+/* The spilled chunks, from the latest one backwards. */
 static void add_spilled(struct answer *a, struct thread *thread)
 {
     struct tm_host_threads *t = a->threads;
@@ -561,7 +561,7 @@ static void add_spilled(struct answer *a, struct thread *thread)
 }
 
 /* The chunk that contains a time, or the last one before it; NULL = none in memory.  The host may be far ahead of the
- * requesting device, which requests times in order: the chunk is near the one of the answer before. */
+ * requesting device, which requests times in order: the chunk is near that of the previous answer. */
 static struct chunk *find_chunk(struct thread *thread, int64_t at_ps)
 {
     struct chunk *chunk = thread->near ? thread->near : thread->last;

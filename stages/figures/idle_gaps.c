@@ -110,7 +110,7 @@ struct reasons {
     bool by_main[TM_CAUSE_COUNT]; /* the names */
 };
 
-/* The cause of all of a gap that has but one, for which no thread has to be examined; TM_CAUSE_COUNT = none such. */
+/* The cause of a gap that has only one, for which no thread has to be examined; TM_CAUSE_COUNT = none such. */
 static enum tm_cause sole_cause(const struct open_gap *gap)
 {
     if (gap->is_inside_run)
@@ -252,8 +252,8 @@ static void ask(struct device_time *d, const struct gap_causes *causes, int64_t 
         tm_host_threads_ask(d->threads, causes->thread, start_ps, end_ps, reasons->parts, reasons->names);
 }
 
-/* Ask what happened before the launch: the launching thread; where it recorded less than half of the stretch, or no
- * launch is known, the main thread. */
+/* Look up what happened before the launch: on the launching thread, or on the main thread if the launching one recorded
+ * less than half of the stretch or no launch is known. */
 static void ask_thread(struct device_time *d, const struct open_gap *gap, struct gap_causes *causes)
 {
     const int64_t length_ps = causes->until_ps - gap->start_ps;

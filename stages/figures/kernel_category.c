@@ -33,8 +33,8 @@ const char *const tm_category_name[TM_CATEGORY_COUNT] = {
     [TM_CATEGORY_OTHER] = "other",
 };
 
-/* The start of a string in small letters, and which pairs of letters follow one another in it: most of the hundred
- * parts that it is searched for are ruled out by that. */
+/* The start of a string in lower case, and the pairs of adjacent letters in it, which rule out most of the hundred
+ * parts that it is searched for. */
 struct lowered {
     char bytes[LOOKED_AT_BYTES];
     struct tm_text text;
@@ -84,12 +84,12 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* How a part has to be in the text. */
+/* How a part has to match in the text. */
 enum where {
     ANYWHERE,
     BEGINS, /* at the start of the text */
-    WORD,   /* neither letters before nor behind */
-    TYPE,   /* no letter before, no digit behind: s8, but not tiles8 or s884 */
+    WORD,   /* no letter before or after */
+    TYPE,   /* no letter before, no digit after: s8, but not tiles8 or s884 */
 };
 
 static bool stands(struct tm_text text, size_t at, size_t length, enum where where)
@@ -201,7 +201,7 @@ static struct parts parts_of(struct tm_text name)
             if (c == '<' && !angles)
                 template = i;
             angles += c == '<' ? 1 : angles > 0 ? -1 : 0;
-        } else if (!angles && c == ' ') { /* a type stood before */
+        } else if (!angles && c == ' ') { /* a type precedes it */
             begin = function = i + 1;
             template = name.length;
         } else if (!angles && c == ':') {
@@ -443,14 +443,14 @@ static const struct pattern element_patterns[] = {
 };
 /* clang-format on */
 
-/* Ops that only move what is there. */
+/* Ops that only move data. */
 /* clang-format off */
 static const char *const moving_words[] = {
     "transpose", "copy", "concatenate", "slice", "pad", "reshape", "bitcast", "reverse",
 };
 /* clang-format on */
 
-/* Ops that work on one element at a time, as HLO and JAX call them. */
+/* Elementwise ops, by their names in HLO and JAX. */
 /* clang-format off */
 static const char *const element_words[] = {
     "abs", "add", "add_any", "and", "broadcast", "ceil", "clamp", "compare", "convert", "cos",
@@ -498,7 +498,7 @@ static struct tm_text take_word(struct tm_text *rest)
 
 /* For XLA's fusions: "loop_add_multiply_fusion.3", "input_transpose_fusion", "wrapped_convert".  One of kind input with
  * a transpose in it is a transpose through shared memory, whatever else it does. "wrapped" is a single op.  A fusion
- * that the CPU leaves to a library ("ynn_fusion.7") may hold products or none: its name does not show it. */
+ * that the CPU leaves to a library ("ynn_fusion.7") may contain matmuls or not: its name does not show it. */
 static enum tm_kernel_category category_of_fusion(struct tm_text name)
 {
     static const char *const frame[] = { "loop", "input",   "wrapped", "fusion", "fused",
@@ -741,7 +741,7 @@ enum tm_kernel_category tm_kernel_category_of(struct tm_names *names, const stru
         const enum tm_kernel_category told = ask(names, sources[i].text, sources[i].is_path);
 
         if (told == TM_CATEGORY_CONVOLUTION && q->category)
-            weak = told; /* the TPU compiler calls dots convolutions: another text may know better */
+            weak = told; /* the TPU compiler calls dots convolutions: another text may be more specific */
         else if (told == TM_CATEGORY_CUSTOM && weak == TM_CATEGORY_SILENT)
             weak = told; /* a custom call may be anything */
         else if (told != TM_CATEGORY_CUSTOM && (weak != TM_CATEGORY_CONVOLUTION || told == TM_CATEGORY_GEMM))
@@ -762,7 +762,7 @@ struct precision {
     const char *precision;
 };
 
-/* In this order: what the operands have is before what sums are kept in. */
+/* In this order: the type of the operands comes before that of the accumulator. */
 /* clang-format off */
 static const struct precision precisions[] = {
     { "fp8", ANYWHERE, "fp8" },     { "e4m3", ANYWHERE, "fp8" },     { "e5m2", ANYWHERE, "fp8" },

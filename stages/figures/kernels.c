@@ -16,7 +16,7 @@
 #include "stages/figures/figure_rows.h"
 #include "stages/resolve/classes.h"
 
-/* Kernels in a partial: both tables whole, in the order of their keys.  Hosts and devices are renumbered by the
+/* Kernels in a partial: both complete tables, in the order of their keys.  Hosts and devices are renumbered by the
  * reader. */
 
 #define ROW(member, kind, merge) TM_FIELD(struct kernel_row, member, kind, merge)
@@ -177,7 +177,7 @@ static bool is_kernel(const struct kernels *k, const struct tm_event *event)
     return event->record.class == TM_CLASS_KERNEL || event->record.class == TM_CLASS_COLLECTIVE;
 }
 
-/* The parts of the key of a kernel; no gaps in it. */
+/* The parts of the key of a kernel; without padding. */
 struct key_text {
     struct tm_key name, op;
     uint64_t shared_bytes;

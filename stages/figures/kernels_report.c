@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The section kernels out of the groups.  One pass over the kernels picks the longest ones, folds
- * them by name, and sets down what categories need in the order of the names, so that strings which
- * were spilled are read one after the other.  A second pass, over the lengths, finds the quantiles
- * of the rows that are listed.  Lengths are kept by variant: those of a name with several are sorted once more. */
+/* Builds the section kernels from the groups.  One pass over the kernels picks the longest ones, folds them by name,
+ * and stores what categories need in the order of the names, so that spilled strings are read sequentially.  A second
+ * pass, over the lengths, finds the quantiles of the rows that are listed.  Lengths are kept by variant: those of a
+ * name with several are sorted once more. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,7 +36,7 @@ struct report {
 /* What the category of a kernel depends on, and what it adds. */
 struct work {
     struct tm_category_question question;
-    uint32_t unused; /* rows that spill have no holes */
+    uint32_t unused; /* spilled rows have no padding */
     uint64_t count;
     int64_t total_ps;
 };
@@ -220,7 +220,7 @@ static void read_kernels(struct report *r)
     tm_groups_finish(r->k->by_key);
     while ((row = tm_groups_next(r->k->by_key)))
         add_row(r, row);
-    tm_groups_free(r->k->by_key); /* its memory is for what comes now */
+    tm_groups_free(r->k->by_key); /* frees its memory for what follows */
     r->k->by_key = NULL;
     list_in_order(r, r->rows, sizeof(struct kernel_row), row_as_listed);
 }
@@ -269,8 +269,8 @@ static void add_shape(struct tm_value *to, const char *key, const uint32_t shape
     tm_add_string(to, key, text);
 }
 
-/* The precision by the op's HLO, else by the kernel's name or the op's HLO line.  That a product of f32 is made in tf32
- * only the kernel knows. */
+/* The precision by the op's HLO, else by the kernel's name or the op's HLO line.  Only the kernel's name shows that an
+ * f32 product is computed in tf32. */
 static const char *precision_of(const struct kernel_row *row, bool is_op, const char *text, size_t length)
 {
     const char *told = is_op ? tm_precision_of_hlo(text, length) : tm_precision_in(text, length);
@@ -400,8 +400,7 @@ static int by_index(const void *a, const void *b)
     return (x->index > y->index) - (x->index < y->index);
 }
 
-/* The place of the smallest value that at least `per_mille` of the values do not pass (nearest
- * rank), from 0. */
+/* The index of the smallest value that at least `per_mille` of the values do not exceed (nearest rank). */
 static uint64_t rank_of(uint64_t count, unsigned per_mille)
 {
     return (uint64_t)(((unsigned __int128)count * per_mille + 999) / 1000) - 1;
@@ -449,8 +448,8 @@ static void next_variant(struct report *r)
         r->variant && bsearch(&wanted, r->several, r->several_count, sizeof(wanted), compare_keys) != NULL;
 }
 
-/* Lengths of a variant, passed on if it is one of several that a listed name has.  Lengths and variants both come in the
- * order of the key. */
+/* Lengths of a variant, passed on if it is one of several that a listed name has.  Lengths and variants both come in
+ * the order of the key. */
 static void hand_on_lengths(struct report *r, const struct tm_length_span *span)
 {
     while (r->variant && r->variant->key < span->group)

@@ -2,9 +2,8 @@
 /* Memory.  Every allocation and deallocation records its allocator's state, so figures need no separate bookkeeping:
  * - the timeline is a list of points, each the maximum of an interval; when the list is full, the intervals grow;
  * - spikes are found with a ring of the minima of the last millisecond;
- * - the holders at the peak are known after everything is read: allocations and deallocations are sorted by address,
- * and
- *   a buffer was live at the peak if it was allocated up to it and freed after it, or never.
+ * - the holders at the peak are known after everything is read: allocations and deallocations are sorted by address; a
+ *   buffer was live at the peak if it was allocated up to it and freed after it, or never.
  * Memory: fixed per allocator of the current host; timelines and sorted rows spill. */
 #include "stages/figures/memory.h"
 
@@ -549,7 +548,7 @@ static int largest_first(const void *a, const void *b)
     return (one->bytes < other->bytes) - (one->bytes > other->bytes);
 }
 
-/* Put a buffer among the largest ones; of equal ones the one that was found first, by address, stays before. */
+/* Put a buffer among the largest ones; equal ones stay in the order in which they were found, by address. */
 static void keep_holder(struct memory_facts *f, const struct touch *touch)
 {
     const struct memory_holder holder = { touch->bytes, touch->address, touch->op, touch->shape };
@@ -570,7 +569,7 @@ static void keep_kept(struct memory *m, struct memory_kept *kept, const struct t
         kept->largest = (struct memory_holder){ touch->bytes, touch->address, touch->op, touch->shape };
 }
 
-/* A buffer ends at the next touch of its address, whatever that is: a deallocation may be missing. */
+/* A buffer ends at the next event of its address, whatever its kind: a deallocation may be missing. */
 static void end_buffer(struct memory *m, const struct touch *open, const struct touch *next)
 {
     struct memory_facts *f = &m->allocators[open->allocator].facts;
@@ -627,7 +626,7 @@ static void free_host(struct memory *m)
     m->touch_count = 0;
 }
 
-/* The capacity of PyTorch's allocator is its device's memory: its events only record how much of it is reserved. 
+/* The capacity of PyTorch's allocator is its device's memory: its events only record how much of it is reserved.
  * Allocators are named after their devices, "gpu:0". */
 static void take_capacity_from_device(const struct memory *m, struct memory_facts *f)
 {

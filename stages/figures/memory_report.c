@@ -52,7 +52,7 @@ static void add_text(struct memory *m, struct tm_value *to, const char *key, tm_
         return;
     }
     text = tm_names_text(m->names, name, MEMORY_TEXT_BYTES, &length);
-    if (length == 6 && !memcmp(text, "(null)", 6)) /* how some writers print that they know no name */
+    if (length == 6 && !memcmp(text, "(null)", 6)) /* what some writers print for an unknown name */
         tm_add_null(to, key, "not recorded");
     else
         tm_add_text(to, key, text, length);

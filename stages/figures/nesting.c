@@ -262,7 +262,7 @@ static inline struct node *push(struct tm_nesting *n, struct place *place)
 }
 
 /* Mostly a quiet span follows another one that has ended, inside the same span: it takes that one's node.
- * out: false: it is not so, and nothing has changed */
+ * out: false: that is not the case, and nothing has changed */
 static inline bool follow_quiet(struct tm_nesting *n, const struct place *place, int64_t start_ps, int64_t dur_ps,
                                 int64_t end_ps)
 {

@@ -107,8 +107,8 @@ static tm_status occupancy_load(struct tm_stage *s, struct tm_partial_reader *r)
     return tm_fields_load_groups(r, occupancy_fields, o->groups, NULL, NULL);
 }
 
-/* The section occupancy out of the groups.  A kernel's variants, which differ in grid and op alone, are one row: what
- * is said of grid and op is that of the variant that takes most time. */
+/* Builds the section occupancy from the groups.  A kernel's variants, which differ in grid and op alone, are one row:
+ * its grid and op are those of the variant that takes most time. */
 
 enum { LOW_ROWS = 100 /* rows of 1 % or more */, NAME_MOST = 512, DIMENSIONS_BYTES = 48 };
 
@@ -495,7 +495,7 @@ static tm_status begin_host(struct tm_stage *s, const struct tm_trace *trace)
 
 /* --- call sites --- */
 
-/* What the halves of a row's key are made of; no gaps in them. */
+/* What the halves of a row's key are made of; without padding. */
 struct kernel_text {
     struct tm_key name;
     uint64_t shared_bytes, multiprocessors;

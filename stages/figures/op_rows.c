@@ -59,7 +59,7 @@ const struct tm_row_field tm_op_fields[] = {
     TM_FIELDS_END,
 };
 
-/* What an operation is, is identified by its kernels, not by the fills that prepare for them. */
+/* An operation is identified by its kernels, not by the memsets that prepare for them. */
 static bool is_earlier(const struct op_row *a, const struct op_row *b)
 {
     const bool a_fills = a->class == TM_CLASS_MEMSET, b_fills = b->class == TM_CLASS_MEMSET;
@@ -442,7 +442,7 @@ static double per_second(double amount, int64_t ps)
     return amount * PS_PER_S / (double)ps;
 }
 
-/* Whose operations are not known, but would be few beside its bytes: what is neither a product nor opaque. */
+/* One whose FLOPs are unknown, but few compared with its bytes: it is neither a matmul nor opaque. */
 static bool is_light(const struct op_row *row, const struct op_roof *roof)
 {
     return !roof->has_flops && !row->has_matrix && !row->is_opaque;
@@ -785,7 +785,7 @@ static void add_known(const struct ops *o, struct tm_value *to)
     tm_add_double(to, "flops_known_pct", pct_of(o->cost.flops_ps, o->compute_ps));
 }
 
-/* What limits the greater part of the time, if that is known of half of it. */
+/* What limits most of the time, if that is known for half of it. */
 static enum op_bound main_bound(const struct op_roofs *roofs, int64_t compute_ps)
 {
     const enum op_bound bounds[] = { OP_BOUND_MEMORY, OP_BOUND_COMPUTE, OP_BOUND_LATENCY };

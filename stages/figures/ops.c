@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Operations, the stage: groups the call sites of devices by the program operation that they belong to.  On the
- * lines of TPUs and CPUs operations are in each other (a loop holds its body) and count by self time.  Memory: what ran
- * last on each stream, and groups, which spill. */
+/* Operations, the stage: groups the call sites of devices by the program operation that they belong to.  On the lines
+ * of TPUs and CPUs, operations nest (a loop contains its body) and count by self time.  Memory: what ran last on each
+ * stream, and groups, which spill. */
 #include "stages/figures/ops.h"
 
 #include <string.h>
@@ -23,7 +23,7 @@ struct op_facts {
     struct op_row row;     /* except for what is summed */
     uint64_t flops, bytes; /* of one execution */
     bool has_flops, has_bytes, is_tensor_core;
-    bool has_stats, has_hlo; /* where costs are from */
+    bool has_stats, has_hlo; /* where costs come from */
 };
 
 /* What is remembered of a call site of kernels. */
@@ -126,7 +126,7 @@ static tm_status ops_load(struct tm_stage *s, struct tm_partial_reader *r)
 
 enum { TEXT_MOST = 4096 }; /* bytes of a string that are examined */
 
-/* The parts of the key of an operation; no gaps in it. */
+/* The parts of the key of an operation; without padding. */
 struct key_text {
     struct tm_key name, module;
     int64_t program_id; /* if the module is unknown */
@@ -387,7 +387,7 @@ static void add_to_sums(struct ops *o, struct op_device *device, const struct op
 
 /* --- executions on a GPU --- */
 
-/* Whether the first kernel of the execution occurs again.  Fills prepare for a kernel, and often occur several
+/* Whether the first kernel of the execution occurs again.  Memsets prepare for a kernel, and often occur several
  * times. */
 static bool comes_again(const struct ops *o, const struct op_stream *stream, const struct tm_record *record)
 {
@@ -404,7 +404,7 @@ TM_NOT_INLINE void learn_site(struct ops *o, const struct tm_event *event, struc
     site->key = facts.row.key;
 }
 
-/* The key of the operation that a call site is of. */
+/* The key of the operation that a call site belongs to. */
 static inline const struct op_site *find_site(struct ops *o, const struct tm_event *event)
 {
     bool is_new;
@@ -415,7 +415,7 @@ static inline const struct op_site *find_site(struct ops *o, const struct tm_eve
     return site;
 }
 
-/* The stream of a track, valid until the next one is requested: mostly it is the same again. */
+/* The stream of a track, valid until the next one is requested: mostly it is the same as before. */
 static inline struct op_stream *stream_of(struct ops *o, uint32_t track)
 {
     if (o->near && o->near_track == track)
@@ -428,7 +428,7 @@ static inline struct op_stream *stream_of(struct ops *o, uint32_t track)
 }
 
 /* An execution may be several kernels.  One starts where another operation ran on the stream before, or another step
- * has started, or what the execution started with comes again. */
+ * has started, or what the execution started with recurs. */
 static inline void follow_execution(struct ops *o, const struct tm_event *event)
 {
     const struct op_site *const site = find_site(o, event);
@@ -485,7 +485,7 @@ static struct op_lane *lane_of(const struct ops *o, const struct tm_event *event
     return lane && lane->number != TM_NONE ? lane : NULL;
 }
 
-/* Whether an event may be one kernel of several of an execution. */
+/* Whether an event may be one of several kernels of an execution. */
 static inline bool is_part(const struct op_lane *lane, const struct tm_event *event)
 {
     return lane->device.kind == TM_DEVICE_GPU && event->config->hlo_op && is_op(event);

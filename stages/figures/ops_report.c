@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The section ops out of the groups.  One pass over the operations picks those that take most time, sets down their
+/* Builds the section ops from the groups.  One pass over the operations picks those that take most time, stores their
  * lengths for the share of the first ones, and finds what the roofline shows. */
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +33,7 @@ struct family {
     int64_t top_ps; /* self time of the longest one */
     struct tm_key top;
     tm_strid top_name;
-    uint32_t unused; /* rows that spill have no holes */
+    uint32_t unused; /* spilled rows have no padding */
 };
 
 /* Self time of an operation, by its family. */
@@ -199,7 +199,7 @@ static void read_rows(struct report *r, struct op_roofs *roofs)
     tm_top_rows_sort(r->rows);
 }
 
-/* How many operations, or families that count as one, the longest first, make up so much of the self time. */
+/* How many operations, or families that count as one, the longest first, make up this share of the self time. */
 static uint64_t count_first(struct report *r)
 {
     const unsigned __int128 wanted = (unsigned __int128)(uint64_t)r->o->self_ps * SHARE_OF_FIRST_PCT;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The overview: hosts, devices by model, events by class, tallies.  Memory: hosts, devices and unused planes spill; a
- * fixed table of models is made from the devices in the end, so that it does not matter which hosts came together. */
+ * fixed table of models is made from the devices in the end, so that the result does not depend on how hosts were
+ * grouped. */
 #include "stages/figures/figure_stages.h"
 
 #include <stdbool.h>
@@ -16,8 +17,8 @@
 #include "stages/figures/host_threads.h"
 #include "stages/resolve/classes.h"
 
-/* Does a program compute gradients?  It decides which advice is fit: nothing about gradients or optimizers is said
- * to who only runs a model forward. */
+/* Whether a program computes gradients, which decides what advice applies: inference gets none about gradients or
+ * optimizers. */
 enum tm_backward {
     TM_BACKWARD_UNKNOWN, /* nothing in the trace could reveal it */
     TM_BACKWARD_NO,
@@ -75,7 +76,7 @@ struct device_row {
     uint8_t kind, is_used;
 };
 
-/* Devices that are alike. */
+/* Devices with the same properties. */
 struct model {
     struct device_row device; /* one of them */
     uint64_t count, used;

@@ -13,7 +13,7 @@
 #include "stages/figures/figure_rows.h"
 #include "stages/figures/host_threads.h"
 
-/* Longer stretches between two programs are identified by their cause, as idle gaps. */
+/* Longer stretches between two programs are identified by their cause, like idle gaps. */
 #define PROGRAMS_PAUSE_PS INT64_C(100000000)
 
 enum {
@@ -430,8 +430,7 @@ static inline void take_dispatched(struct programs *p, struct program_lane *lane
 
 /* --- operations --- */
 
-/* How many executions started by the time of a device's op: the host's, whose place in time may be ahead, and its
- * own. */
+/* How many executions started by the time of a device's op: the host's, which may be ahead in time, and its own. */
 static uint64_t begun_by(struct programs *p, struct program_lane *lane, int64_t at_ps)
 {
     while (lane->host_begun < tm_rows_count(p->begun) &&
@@ -441,7 +440,7 @@ static uint64_t begun_by(struct programs *p, struct program_lane *lane, int64_t 
 }
 
 /* Whether an op is of another execution than the one before it: its program is another one, or starts again with
- * its first op, which an execution since then has to allow: loops come back to it too. */
+ * its first op and an execution has started since: loops return to it, too. */
 static bool is_of_next(struct programs *p, struct program_lane *lane, const struct tm_event *event)
 {
     if (!tm_names_are_same(p->names, lane->module, event->config->module))

@@ -116,7 +116,7 @@ static bool begins(const struct reading *r, const char *word)
     return r->rest_length >= strlen(word) && memcmp(r->rest, word, strlen(word)) == 0;
 }
 
-/* Control flow: "while/body", "while/cond", "cond/branch_1_fun"; not a scope that is only called so. */
+/* Control flow: "while/body", "while/cond", "cond/branch_1_fun"; not a scope that only has such a name. */
 static bool is_control(struct reading *r, const struct part *part)
 {
     if (r->expects_branch) {
@@ -203,7 +203,7 @@ static void take_part(struct reading *r, struct part part, bool is_last)
         path->parts[path->depth++] = (struct tm_scope_part){ (uint32_t)(part.at - r->text), (uint32_t)part.length };
 }
 
-/* XLA joins the paths of ops that it makes one of: "jit(f)/a/reshape;jit(f)/b/mul".  The first one counts. */
+/* XLA joins the paths of ops that it merges into one: "jit(f)/a/reshape;jit(f)/b/mul".  The first one counts. */
 static size_t first_path(const char *text, size_t length)
 {
     const char *second = memmem(text, length, ";jit(", 5);
@@ -314,7 +314,7 @@ static uint32_t find(const struct tree *t, struct tm_key key)
     return found ? *found : TM_NONE;
 }
 
-/* Hang each row under its parent; *first_root starts the chain of the roots. */
+/* Link each row to its parent; *first_root starts the chain of the roots. */
 static void link_rows(struct tree *t, tm_tree_is_root *is_root, uint32_t *first_root)
 {
     uint32_t last_root = TM_NONE;

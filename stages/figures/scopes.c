@@ -73,8 +73,8 @@ struct scope_sums {
 };
 
 /* Layers: scopes that are numbered, with their passes side by side.  Those of one family have the same scopes around
- * them and names that differ only in the number; families of one are none.  Of families inside the layers of another
- * one only that is reported.  Memory: groups that spill, and the families that take most time. */
+ * them and names that differ only in the number; a family has at least two.  Of nested families, only the outer one is
+ * reported.  Memory: groups that spill, and the families that take most time. */
 
 enum { FAMILIES_MOST = 64 };
 
@@ -83,7 +83,7 @@ struct family {
     struct tm_key key, outer;
     uint64_t members;
     int64_t total_ps;
-    uint32_t depth, unused; /* rows that spill have no holes */
+    uint32_t depth, unused; /* spilled rows have no padding */
 };
 
 /* A layer with the place of its family in the table. */
@@ -208,7 +208,7 @@ static uint32_t place_of(struct tm_top_rows *families, struct tm_key key)
     return FAMILIES_MOST;
 }
 
-/* What is around a family takes as much time and is before it. */
+/* What encloses a family takes at least as much time, and precedes it. */
 static void decide_told(struct layer_report *r)
 {
     for (uint32_t i = 0; i < tm_top_rows_count(r->families); i++) {
@@ -523,7 +523,7 @@ const struct tm_stage_type tm_scopes_stage = {
 };
 
 /* The section scopes.  Each different path is read once: the time of its ops is added to its scope and to all
- * enclosing ones.  Of the tree the nodes that take most are listed, which never leaves a parent out. */
+ * enclosing ones.  The nodes of the tree that take most time are listed, which never omits a parent. */
 
 static const char no_paths[] = "the profile contains no framework paths that link operations to the program";
 
@@ -614,7 +614,7 @@ static void read_ops(struct scope_report *r)
     r->sums.unscoped_ps = c->unscoped_ps;
     while ((row = tm_groups_next(c->ops)))
         read_op(r, row);
-    tm_groups_free(c->ops); /* its memory is for what comes now */
+    tm_groups_free(c->ops); /* frees its memory for what follows */
     c->ops = NULL;
 }
 

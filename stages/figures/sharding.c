@@ -252,7 +252,7 @@ static tm_status end_host(struct tm_stage *s)
 
 static const char not_told[] = "the HLO does not record it";
 
-/* Time that computes what another device computes too: all of it but the share of one copy. */
+/* Time spent computing what another device computes, too: all of it but the share of one copy. */
 static int64_t repeated_ps(const struct shard_row *row)
 {
     return row->copies > 1 ? row->self_ps - row->self_ps / row->copies : 0;

@@ -32,8 +32,8 @@ struct adding {
 
 /* --- sums --- */
 
-/* One device of an instance, in the order in which they came; those with the smaller number first
- * where two came at once. */
+/* One device of an instance, in the order in which they came; of two that came at once, the one with the smaller number
+ * first. */
 struct coming {
     int64_t start_ps; /* as all hosts count it */
     const struct joined *row;
@@ -295,7 +295,7 @@ void tm_skew_free_sums(struct skew *k, struct skew_sums *sums)
     tm_top_rows_free(sums->worst);
 }
 
-/* collectives.skew out of the arrivals. */
+/* Builds collectives.skew from the arrivals. */
 
 /* A device is an outlier if it is this many times as late as the mean of the others and is the last one more often than
  * if they took turns. */

@@ -155,7 +155,7 @@ enum {
     FIT_LEAST_PS = 1000 /* traces record nanoseconds */
 };
 
-static const double drift_most = 1e-3; /* no clock is so wrong */
+static const double drift_most = 1e-3; /* no clock is that wrong */
 
 /* The end of a collective: of the host, and minus that what its partner reads, on the clock of the reference. */
 struct fit_point {

@@ -14,8 +14,8 @@
 #include "stages/figures/figure_rows.h"
 #include "stages/resolve/classes.h"
 
-/* --- properties of a collective --- The profile's own data takes precedence: the message's arguments, then the HLO op,
- * then the kernel's name. */
+/* Properties of a collective.  The profile's own data takes precedence: the message's arguments, then the HLO op, then
+ * the kernel's name. */
 
 /* clang-format off */
 const char *const tm_collective_kind_name[TM_COLLECTIVE_KIND_COUNT] = {
@@ -49,7 +49,7 @@ static char lower(char c)
     return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
 }
 
-/* Does the text start with the word, if '_' and '-' inside of it are left out? */
+/* Whether the text starts with the word, ignoring any '_' and '-' in it. */
 static bool begins(const char *text, size_t length, const char *word)
 {
     size_t n = 0;
@@ -363,7 +363,7 @@ void tm_skew_begin_host(struct skew *k, const struct tm_trace *trace)
 
 /* --- what a collective belongs to --- */
 
-/* The parts of the key of a communicator; no gaps in it. */
+/* The parts of the key of a communicator; without padding. */
 struct key_text {
     struct tm_key name, group, ranks;
     uint64_t message_bytes, kind;
@@ -502,7 +502,7 @@ static void fill(uint32_t *groups, uint32_t count, uint32_t group)
         groups[i] = group;
 }
 
-/* The number at *at, which is left after it; TM_NONE if it is too large. */
+/* The number at *at, which then points after it; TM_NONE if it is too large. */
 static uint32_t read_number(const char **at)
 {
     uint32_t number = 0;
@@ -540,7 +540,7 @@ static bool put_groups(const char *text, uint32_t *groups, uint32_t count, uint3
     return depth == 0;
 }
 
-/* A string of one group is about all devices, whatever their numbers: those that are here are in it. */
+/* A string with one group covers all devices, whatever their numbers: those of the trace are in it. */
 static bool is_one_group(const char *text)
 {
     uint32_t opened = 0;

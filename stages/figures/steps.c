@@ -157,8 +157,8 @@ static bool has_length(const struct device_time *d, const struct step_line *line
 
 /* --- the steps of the run --- */
 
-/* What the times of the hosts are in those of the reference, where their clocks are aligned: the devices of all hosts
- * then end a step together. */
+/* Converts times of the hosts to those of the reference, where their clocks are aligned: the devices of all hosts then
+ * end a step together. */
 struct shared_clock {
     const struct tm_value *summary; /* that has them; NULL = each host has its own clock */
     const char *why;                /* it has */
@@ -175,8 +175,8 @@ static int64_t shared_time(const struct shared_clock *clock, uint32_t host, int6
     return tm_clock_at(&of_host, time_ps, &at_ps) ? at_ps : time_ps < 0 ? INT64_MIN : INT64_MAX;
 }
 
-/* Devices of a host that are not active at the same time have no end of a step in common, nor have they with those of
- * another host. */
+/* Devices of a host that are not active at the same time share no end of a step, neither with each other nor with
+ * devices of another host. */
 static struct shared_clock find_clock(const struct device_time *d, const struct tm_value *summary)
 {
     const struct tm_value *clock = tm_path(summary, "collectives.skew.clock");
@@ -216,7 +216,7 @@ struct run_steps {
     int64_t start_ps, end_ps, steps_ps; /* the window of the analyzed steps, and the sum of their times */
 };
 
-/* A line, to be put together with the others of its number. */
+/* A line, to be combined with the others of its number. */
 struct numbered {
     int64_t number, length_ps;
     int64_t start_ps, end_ps; /* of its period */
@@ -363,7 +363,7 @@ static void make_run_steps(struct device_time *d, struct shared_clock clock, str
 
 /* --- statistics --- */
 
-/* The smallest value that at least `per_mille` of the values do not pass (nearest rank). */
+/* The smallest value that at least `per_mille` of the values do not exceed (nearest rank). */
 static uint64_t rank(uint64_t count, uint64_t per_mille)
 {
     const uint64_t at = (count * per_mille + 999) / 1000;
@@ -421,7 +421,7 @@ static void compute(struct device_time *d, const struct run_steps *steps, struct
     tm_sorter_free(sorter);
 }
 
-/* Steps that depend on the ones before say less than independent ones.
+/* Correlated steps carry less information than independent ones.
  * source: docs/metrics.md, "Steps" */
 static void add_dependence(struct tm_value *steps, const struct statistics *s)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Transfers, the stage: sums by direction, size and device; a sweep per device says which copies
- * nothing hides. Memory: fixed per device of the current host; sizes by step spill. */
+/* Transfers, the stage: sums by direction, size and device; a sweep per device finds the copies that nothing hides.
+ * Memory: fixed per device of the current host; sizes by step spill. */
 #include "stages/figures/figure_stages.h"
 
 #include <stdbool.h>
@@ -242,7 +242,7 @@ static tm_status transfers_load(struct tm_stage *s, struct tm_partial_reader *r)
     return tm_fields_load_top(r, large_fields, t->largest, LARGEST_ROWS);
 }
 
-/* The section transfers out of the sums. */
+/* Builds the section transfers from the sums. */
 
 static const char no_size[] = "the profile does not record the size of these copies";
 
@@ -551,7 +551,7 @@ static int largest_first(const void *a, const void *b)
     return (x->direction > y->direction) - (x->direction < y->direction);
 }
 
-/* By hand, not by the table: it runs for each copy. */
+/* By hand instead of the field table: it runs for each copy. */
 static void merge_repeats(void *into, const void *from)
 {
     struct copy_repeat *a = into;
@@ -876,7 +876,7 @@ TM_NOT_INLINE void take_tpu_host(struct transfers *t, const struct tm_event *eve
 }
 
 /* TPU: how long a copy is in flight, beside the ops that start it and wait for it.  Such stretches do not belong to a
- * step: those count that start while the analyzed steps run. */
+ * step: those that start during the analyzed steps count. */
 TM_NOT_INLINE void take_flight(struct transfers *t, struct copy_lane *lane, const struct tm_event *event)
 {
     const struct tm_record *r = &event->record;
