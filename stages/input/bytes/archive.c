@@ -67,10 +67,10 @@ struct tm_archive_reader {
 
 enum tm_archive_advance { TM_ARCHIVE_MEMBER, TM_ARCHIVE_END, TM_ARCHIVE_DAMAGED };
 
-/* Reads archives with libarchive, with only tar and zip enabled: what a tar is wrapped in is unwrapped
- * here, under the ledger.  It reads through a window of 256 KiB that starts small after each jump, so that members
- * which are skipped cost one small read each if nothing is wrapped.
- * A zip is read by the directory at its end; if that is missing or damaged, by the headers before the members. */
+/* Reads archives with libarchive, with only tar and zip enabled: the compression around a tar is removed here, with
+ * memory counted in the ledger.  It reads through a window of 256 KiB that starts small after each jump, so that
+ * members which are skipped cost one small read each if nothing is wrapped.  A zip is read by the directory at its end;
+ * if that is missing or damaged, by the headers before the members. */
 
 enum { STEP_LEAST = 4096 };
 
@@ -204,7 +204,7 @@ static tm_status begin_unwrapping(struct tm_archive_reader *r)
     return r->source.unwrap ? TM_OK : r->run->error.status;
 }
 
-/* Begin, or start again, with the first member.  Damage shows when the first header is read. */
+/* Start, or restart, at the first member.  Damage shows when the first header is read. */
 static tm_status begin_archive(struct tm_archive_reader *r)
 {
     struct tm_archive_source *const s = &r->source;
@@ -296,7 +296,7 @@ static int next_header(struct tm_archive_reader *r, struct archive_entry **entry
     return result;
 }
 
-/* What no other try would change: memory, limits, a disk that fails; else TM_OK. */
+/* Errors that a retry would not change: memory, limits, a disk that fails; else TM_OK. */
 static tm_status archive_reader_refuse(const struct tm_archive_reader *r)
 {
     if (r->source.failed != TM_OK)
@@ -339,7 +339,7 @@ static tm_status begin_zip(struct tm_archive_reader *r, bool in_order, struct ar
     return archive_reader_refuse(r);
 }
 
-/* A zip without a directory.  libarchive also reports that if it had no memory to look: try once more, then
+/* A zip without a directory.  libarchive also reports that if it ran out of memory while looking: retry once, then
  * continue without. */
 static tm_status rescue_zip(struct tm_archive_reader *r, struct archive_entry **entry, int *result)
 {
@@ -571,9 +571,9 @@ tm_status tm_archive_list(struct tm_run *run, const char *path, tm_take_member *
     return st;
 }
 
-/* --- telling an archive --- */
+/* --- detecting an archive --- */
 
-/* Whether what a gzip or zstd wraps is a tar.  Of one that is damaged its reader will say so. */
+/* Whether what a gzip or zstd wraps is a tar.  If that is damaged, its reader will report it. */
 static tm_status look_inside(struct tm_run *run, const char *path, bool *is_tar)
 {
     struct tm_archive_reader r;
@@ -650,7 +650,7 @@ struct tm_archive_member {
     uint64_t block_at;    /* where in the member it starts; a hole, which is zeros, may precede it */
     uint64_t at;          /* given so far */
     bool ended;
-    bool lost; /* damaged, or could not be read: nothing after it can be read of this reader */
+    bool lost; /* damaged, or could not be read: nothing after it can be read with this reader */
     char problem[256];
 };
 
@@ -685,8 +685,8 @@ static void tell_packing(const struct tm_archive_reader *r, char *packing, size_
     (void)snprintf(packing, bytes, "%.*s", begin ? (int)strcspn(begin + 1, ")") : 0, begin ? begin + 1 : "");
 }
 
-/* The other ways of packing take as much memory as the member requests, past any ledger: gigabytes for the dictionary
- * of an lzma, whatever the size of the file. */
+/* Other compression methods take as much memory as the member requests, outside of the ledger: gigabytes for the
+ * dictionary of an lzma, whatever the size of the file. */
 static tm_status check_packing(const struct tm_archive_reader *r, const char *name)
 {
     char packing[32];
@@ -704,7 +704,7 @@ static tm_status check_packing(const struct tm_archive_reader *r, const char *na
 }
 
 /* Whether the content of the current member can be read (archive.c).
- * errors: TM_ERR_INPUT  it is encrypted, or packed in a way that is not read */
+ * errors: TM_ERR_INPUT  it is encrypted, or its compression method is not supported */
 static tm_status archive_entry_require(const struct tm_archive_reader *r, struct archive_entry *entry, const char *name)
 {
     if (archive_entry_is_data_encrypted(entry) || archive_entry_is_metadata_encrypted(entry)) {

@@ -66,8 +66,8 @@ enum {
 /* The part of the file that the next byte belongs to. */
 enum part { HEAD, EXTRA_LENGTH, EXTRA, NAME, COMMENT, HEAD_CRC, BODY, TRAILER, BETWEEN, PADDING, LOST };
 
-/* zlib in memory of fixed size: it allocates when it is set up and when it first needs its window, and gives nothing
- * back before the end. */
+/* zlib in memory of fixed size: it allocates when it is set up and when it first needs its window, and frees nothing
+ * before the end. */
 struct zlib {
     z_stream stream;
     struct tm_fixed_pool memory; /* in `pool` */
@@ -131,7 +131,7 @@ static void note_garbage(struct inflate *f, uint64_t at)
     f->part = LOST;
 }
 
-/* Something is wrong with data that no check has confirmed: only zlib's word counts. */
+/* Something is wrong with data that no check has confirmed: only zlib's result counts. */
 static void doubt(struct inflate *f)
 {
     f->base.doubtful |= f->engine != TM_INFLATE_ZLIB;
@@ -233,7 +233,7 @@ static enum body run_isal(struct inflate *f, struct tm_flow *flow)
     s->next_out = flow->out;
     s->avail_out = room;
     result = isal_inflate(s);
-    /* After an error avail_in is not what next_in says, and may be more than there was (version 2.30). */
+    /* After an error, avail_in does not match next_in, and may exceed the input (version 2.30). */
     account(f, flow, (size_t)(s->next_in - flow->in), room - s->avail_out);
     if (result < 0)
         return BODY_DAMAGED;
@@ -378,8 +378,8 @@ static uint32_t little_endian(const uint8_t *at)
     return (uint32_t)at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
 }
 
-/* The check of no data confirms nothing, and ISA-L takes tables for sound that zlib does not (version 2.30).  What both
- * take is the block of two bytes that writers end an empty member with. */
+/* The check of no data confirms nothing, and ISA-L accepts tables that zlib rejects (version 2.30).  Both accept the
+ * two-byte block with which writers end an empty member. */
 static bool is_confirmed(const struct inflate *f, uint64_t trailer_at)
 {
     enum { EMPTY_BYTES = 2 };

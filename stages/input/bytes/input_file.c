@@ -97,7 +97,7 @@ static tm_status refuse_open(const struct tm_input *in, int reason)
     return tm_fail_system(error_of(in), TM_ERR_INPUT, -1, reason, "cannot open %s", in->name);
 }
 
-/* A regular file at in->fd: what it is to be read of it. */
+/* A regular file at in->fd: how much of it to read. */
 static tm_status take_file(struct tm_input *in, const struct stat *info)
 {
     in->disk_bytes = (uint64_t)info->st_size;
@@ -371,7 +371,7 @@ tm_status tm_input_open_with(struct tm_input *in, struct tm_run *run, const char
         return refuse_open(in, ENAMETOOLONG);
     if (in->member[0])
         return open_member(in, options);
-    tm_archive_end(run); /* its memory is for what comes now */
+    tm_archive_end(run); /* frees its memory for what follows */
     return tm_remote_is(path) ? open_object(in, options) : open_file(in, options);
 }
 

@@ -200,7 +200,7 @@ static bool is_tensorboard(const uint8_t *first, size_t length)
     return memmem(first + 12, end - 12, version, sizeof(version) - 1) != NULL;
 }
 
-/* ---- JSON and other string ------------------------------------------------------------------------------ */
+/* ---- JSON and other text -------------------------------------------------------------------------------- */
 
 static size_t skip_blanks(const uint8_t *first, size_t length, size_t at)
 {
@@ -254,7 +254,7 @@ static size_t string_end(const uint8_t *first, size_t length, size_t at)
 }
 
 /* One walk over the text, without a tree: strings that a colon follows are keys.  The name of our own format is
- * a value, and nothing else is called so. */
+ * a value, and nothing else has that name. */
 static struct json_keys read_keys(const uint8_t *first, size_t length, size_t at)
 {
     struct json_keys keys = { 0 };
@@ -340,7 +340,7 @@ static bool is_text(const uint8_t *first, size_t length)
         const size_t bytes = tm_utf8_next((const char *)first + at, length - at, &code);
 
         if (bytes == 0)
-            return length - at < 4 && length >= TM_KIND_HEAD_BYTES; /* a letter that the head cuts */
+            return length - at < 4 && length >= TM_KIND_HEAD_BYTES; /* a character that the end of the head cuts */
         if ((code < ' ' && !(code >= '\t' && code <= '\r') && code != 0x1b) || code == 0x7f)
             return false;
         at += bytes;
@@ -444,7 +444,7 @@ SHAPE(hlo_proto, { 1, LEN, &hlo_module }, { 3, LEN, NULL });
 /* How well a shape explains the head. */
 struct fit {
     size_t known;  /* fields that the shape has, of the right type */
-    size_t doubts; /* fields it has not, text that is none */
+    size_t doubts; /* fields that it lacks, text that is none */
     size_t wrong;  /* fields of another type, and the place where the structure is lost */
 };
 

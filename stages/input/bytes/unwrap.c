@@ -196,7 +196,7 @@ static tm_status decode_block(struct tm_unwrap *u, struct tm_flow *flow)
     return st;
 }
 
-/* As many bytes as fit, or all up to the end or to a damage that is in doubt. */
+/* As many bytes as fit, or all up to the end or to unconfirmed damage. */
 static tm_status fill(struct tm_unwrap *u, uint8_t *to, size_t bytes, size_t *got)
 {
     struct tm_flow flow = { .out = to, .out_left = bytes };
@@ -210,7 +210,7 @@ static tm_status fill(struct tm_unwrap *u, uint8_t *to, size_t bytes, size_t *go
 
 /* ---- the stream --------------------------------------------------------------------------------------- */
 
-/* Begin again with zlib, up to where the current call started.  `to` is where the bytes are dropped. */
+/* Start again with zlib, up to where the current call started.  `to` is where the bytes are dropped. */
 static tm_status read_again(struct tm_unwrap *u, uint8_t *to, size_t bytes)
 {
     uint64_t skip = u->decoded;

@@ -8,7 +8,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#define ZSTD_STATIC_LINKING_ONLY /* memory of one's own, the header of a frame */
+#define ZSTD_STATIC_LINKING_ONLY /* for custom memory, the header of a frame */
 #include <zstd.h>
 #include <zstd_errors.h>
 
@@ -28,7 +28,7 @@ struct unzstd {
     ZSTD_DCtx *zstd;
     uint64_t window_most;
     enum part part;
-    bool has_begun;                          /* a frame of any sort was there */
+    bool has_begun;                          /* a frame of any kind was seen */
     uint8_t small[ZSTD_FRAMEHEADERSIZE_MAX]; /* a header that is being put together */
     size_t small_have, small_wanted;
     uint64_t frame_at; /* where the frame starts */
@@ -36,7 +36,7 @@ struct unzstd {
     size_t piece_left; /* of what libzstd requested */
     uint64_t piece_at;
     bool is_stored;        /* the block of that piece */
-    uint64_t content_left; /* of what the frame says to hold */
+    uint64_t content_left; /* of the size that the frame declares */
     bool has_given;        /* something of the frame */
     bool has_more;         /* libzstd holds bytes that had no room yet */
 };

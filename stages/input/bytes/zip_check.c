@@ -249,7 +249,7 @@ static tm_status read_header(struct check *c, uint64_t at, size_t name_guess, st
 
 /* --- what they have to agree on --- */
 
-/* A header that was written before its member leaves these to what follows the data. */
+/* A header that was written before its member leaves these to the record after the data. */
 static bool differs(uint64_t here, uint64_t there, bool is_later)
 {
     return here != there && !(is_later && here == 0);

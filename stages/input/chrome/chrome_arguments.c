@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One walk over the text, which is known to be JSON: nothing is checked but its end.  What is open is known to the
- * builder alone; a string is a key where a colon follows.  What stood so in the event before of the name is not walked
- * again.  The keys seen recently are found in a table by their bytes, since asking the names for each one would be
- * most of the work. */
+/* One walk over the text, which is known to be JSON: nothing is checked but its end.  Only the builder knows what is
+ * open; a string is a key if a colon follows.  Text that is the same as in the previous event of that name is not
+ * walked again.  The keys seen recently are found in a table by their bytes, since asking the names for each one would
+ * be most of the work. */
 #include "stages/input/chrome/chrome_maker.h"
 
 #include <inttypes.h>
@@ -13,7 +13,7 @@
 #include "stages/input/records/facts.h"
 
 enum {
-    MET_LEAST = 32, /* bytes of arguments that are worth being remembered */
+    MET_LEAST = 32, /* bytes of arguments that are worth remembering */
     MET_MOST = 768,
 };
 
@@ -29,7 +29,7 @@ struct tm_chrome_arguments {
     struct tm_arguments_builder builder;
     const uint8_t *at, *end; /* of the text */
     bool has_texts_only;     /* struct tm_chrome_words */
-    tm_strid key;            /* of the value that follows; in a list of no meaning */
+    tm_strid key;            /* of the value that follows; meaningless in a list */
     struct seen_key keys[TM_KEY_SLOTS];
     struct tm_json_decimal decimal;
     uint8_t list[TM_ARGUMENTS_MOST];

@@ -24,7 +24,7 @@ static const char *end_problem(const struct tm_chrome_reader *reader)
     return reader->state == TM_DOCUMENT_LIST ? "the JSON ends inside the list of events" : "the JSON ends too early";
 }
 
-/* A file that was truncated may have been filled up with zeros.
+/* A file that was truncated may have been padded with zeros.
  * out:    where other bytes follow, or the end */
 static const uint8_t *skip_zeros(struct tm_chrome_reader *reader, const uint8_t *at)
 {
@@ -176,7 +176,7 @@ static void change_facts(struct tm_chrome_reader *reader, struct tm_facts *facts
     }
 }
 
-/* Every text of the event but the one of its arguments. */
+/* Every text of the event except for its arguments. */
 static void change_texts(struct tm_chrome_reader *reader, change_fn *change)
 {
     struct tm_chrome_event *const event = &reader->event;
@@ -281,7 +281,7 @@ static bool is_skipped(const struct tm_chrome_reader *reader)
     return reader->is_in_damage && !reader->event.phase;
 }
 
-/* Times that are not as they usually are. */
+/* Times in an unusual form. */
 static void count_times(struct tm_chrome_reader *reader, struct tm_tallies *tallies)
 {
     const uint32_t either = reader->ts | reader->dur;
@@ -306,7 +306,7 @@ void tm_chrome_count_traits(struct tm_chrome_reader *reader)
     reader->event.has |= reader->has_others ? TM_CHROME_OTHERS : 0;
     if (is_skipped(reader))
         return;
-    /* half a pair is not a letter */
+    /* half of a pair is not a character */
     tm_tally_add(tallies, TM_TALLY_UNICODE_NAME, (traits & (TM_TEXT_UNICODE | TM_TEXT_SURROGATE)) == TM_TEXT_UNICODE);
     tm_tally_add(tallies, TM_TALLY_CONTROL_CHARACTER, (traits & TM_TEXT_CONTROL) != 0);
     tm_tally_add(tallies, TM_TALLY_LONE_SURROGATE, (traits & TM_TEXT_SURROGATE) != 0);
@@ -418,7 +418,7 @@ static uint32_t traits_of(uint32_t code)
     return code >= 0x80 ? TM_TEXT_UNICODE : 0;
 }
 
-/* What \uXXXX says, with the one that follows if the two are a pair.
+/* The character of \uXXXX, with the one that follows if the two are a pair.
  * in:     at  after the backslash
  * out:    *used  bytes from there on; 0 = the text ends inside it */
 static uint32_t read_code(const uint8_t *at, size_t left, size_t *used)

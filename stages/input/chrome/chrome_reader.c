@@ -318,7 +318,7 @@ static const uint8_t *read_document_member(struct tm_chrome_reader *r, const uin
     return at;
 }
 
-/* --- behind damage --- */
+/* --- after damage --- */
 
 /* To the next object that is not a member's value, at any level.
  * in:     *before  the last preceding byte that is not white space */
@@ -333,7 +333,8 @@ static const uint8_t *next_object(struct tm_chrome_reader *r, const uint8_t *at,
     }
 }
 
-/* To the next event, and over it.  What is none is not gone back to, so that each byte is examined twice at most. */
+/* To the next event, and past it.  A candidate that is none is not revisited, so each byte is examined twice at
+ * most. */
 static const uint8_t *find_event(struct tm_chrome_reader *r, bool *got)
 {
     const uint8_t *at = r->go_on_at;
@@ -393,7 +394,7 @@ static bool chrome_document_next(struct tm_chrome_reader *reader)
 
 /* --- looking ahead --- */
 
-/* The window is filled and then taken for all that there is, so that nothing moves in it.  The header is not read. */
+/* The window is filled and then treated as the whole input, so nothing moves in it.  The header is not read. */
 tm_status tm_chrome_look_ahead(struct tm_chrome_reader *reader, size_t most, tm_chrome_look *look, void *to)
 {
     struct tm_json_window *const window = &reader->window;
@@ -425,7 +426,7 @@ tm_status tm_chrome_look_ahead(struct tm_chrome_reader *reader, size_t most, tm_
     return window->status;
 }
 
-/* What a Chrome trace says beside its events: a few members of the document, whatever their order and size.
+/* What a Chrome trace contains besides its events: a few members of the document, whatever their order and size.
  * source: kineto's output_json.cpp, tsl's trace_events_to_json.cc; checked against real files */
 
 /* A member that has a place in a struct. */
@@ -534,7 +535,7 @@ static const uint8_t *read_number(struct tm_chrome_reader *r, const uint8_t *at,
     return at;
 }
 
-/* in:     base  the struct that the field is of */
+/* in:     base  the struct that has the field */
 static const uint8_t *read_field(struct tm_chrome_reader *r, const uint8_t *at, const struct field *field, char *base)
 {
     struct tm_json_slice text;
@@ -648,7 +649,7 @@ static const uint8_t *skip_frames(struct tm_chrome_reader *r, const uint8_t *at)
     return at;
 }
 
-/* A member of the document beside traceEvents.
+/* A member of the document besides traceEvents.
  * in:     key  its name, until the window moves; at: its value */
 static const uint8_t *chrome_header_member(struct tm_chrome_reader *reader, struct tm_json_slice key, const uint8_t *at)
 {

@@ -105,7 +105,7 @@ static tm_status chrome_finish_own(void *to, const struct tm_record *record, uin
 static const int64_t ps_per_us = 1000000;
 static const int64_t usual_us = (int64_t)86400 * 1000000; /* of a start or a length: a day */
 
-/* What a phase is to us. */
+/* How a phase is interpreted. */
 /* clang-format off */
 enum phase {
     PHASE_UNKNOWN, PHASE_COMPLETE, PHASE_BEGIN, PHASE_END, PHASE_INSTANT, PHASE_COUNTER, PHASE_FLOW_BEGIN,
@@ -288,8 +288,8 @@ static bool is_drawn_around(const struct tm_chrome_event *e)
            begins(&text, "UserMarker frame: ");
 }
 
-/* Whose it is by its category; *sort is unchanged if there is none.  ROCm's profilers give none: rocprof gives the
- * device's number to what ran there alone. */
+/* The owner of an event by its category; *sort is unchanged if there is none.  ROCm's profilers give none: rocprof
+ * gives the device's number to what ran there alone. */
 static void take_category(const struct tm_chrome_event *e, struct tm_record *r, enum tm_chrome_sort *sort)
 {
     struct tm_category category;
@@ -323,7 +323,7 @@ static void count_missing(struct tm_chrome_maker *m, const struct tm_chrome_even
 {
     if (!(e->has & TM_CHROME_NAME) && phase != PHASE_END)
         count(m, TM_TALLY_MISSING_NAME);
-    if (phase == PHASE_INSTANT && e->scope == 'g') /* it is of no process */
+    if (phase == PHASE_INSTANT && e->scope == 'g') /* it belongs to no process */
         return;
     if (!e->pid.kind)
         count(m, TM_TALLY_MISSING_PROCESS);
@@ -341,7 +341,7 @@ static void take_allocation(struct tm_chrome_maker *m, const struct tm_facts *fa
     tm_facts_allocation(&maker, facts, tm_raw_allocation(raw, &m->args));
 }
 
-/* The same of a span without anything else, as nearly all are.  false: its times are not as they usually are */
+/* The same of a span without anything else, as nearly all are.  false: its times are in an unusual form */
 static inline bool store_plain(struct tm_chrome_maker *m, const struct tm_chrome_event *e)
 {
     const struct tm_chrome_known *const known = e->known;
@@ -356,7 +356,7 @@ static inline bool store_plain(struct tm_chrome_maker *m, const struct tm_chrome
                                      e->dur.us * ps_per_us + e->dur.ps, correlation);
 }
 
-/* What is made from an event that is another one except for its numbers. */
+/* What is made from an event that equals an earlier one except for its numbers. */
 static void store_known(void *to, const struct tm_chrome_event *e)
 {
     struct tm_chrome_maker *const m = to;
@@ -734,7 +734,7 @@ static const int64_t us_per_s = 1000000, us_per_day = (int64_t)86400 * 1000000;
  * machine was started, the same for all events; of other writers it may be several clocks, which must all fit. */
 static const int64_t latest_first_us = 100 * us_per_day, latest_torch_us = 3600 * us_per_s;
 
-/* From an origin so far back, and so far on: tm_time_fits, less what the rest of the profile may take. */
+/* How far times may be before and after the origin: tm_time_fits, less what the rest of the profile may take. */
 static const int64_t before_us = 5 * us_per_day, after_us = 95 * us_per_day;
 
 /* If the first few do not agree, more are sampled. */

@@ -32,7 +32,7 @@
 #include "pipeline/store/hash.h"
 
 enum {
-    EVENT_MOST = 8 << 10, /* bytes of an event that is worth being remembered */
+    EVENT_MOST = 8 << 10, /* bytes of an event that is worth remembering */
     BYTES_LEAST = 64 << 10,
     BYTES_MOST = 2 << 20,
     PIECE_BYTES = 64, /* there is room for a piece for this many bytes of text */

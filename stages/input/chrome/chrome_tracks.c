@@ -112,7 +112,7 @@ static uint64_t number_of_device(struct tm_chrome_tracks *t, enum tm_chrome_sort
     return number;
 }
 
-/* A thread that is not named is the one that has the number of its process: so do viewers. */
+/* An event without a thread is on the one that has the number of its process, as in viewers. */
 static const struct tm_json_id *thread_of(const struct tm_chrome_event *event)
 {
     return event->tid.kind ? &event->tid : &event->pid;
@@ -470,7 +470,7 @@ static void finish_track(struct tm_chrome_tracks *t, uint64_t number)
         tm_tally_add(&t->run->tallies, TM_TALLY_UNKNOWN_DEVICE, track.events);
 }
 
-/* What the document says of a device, put to that of its ordinal. */
+/* Give what the document says about a device to the one with its ordinal. */
 static void take_properties(struct tm_trace *trace, const struct tm_chrome_device *from)
 {
     for (uint32_t i = 0; i < trace->device_count; i++) {

@@ -8,7 +8,7 @@
 
 #include "stages/input/bytes/input_file.h"
 
-enum { MOST_EXPONENT = 1000000000 }; /* larger ones are taken as this: nothing fits long before */
+enum { MOST_EXPONENT = 1000000000 }; /* larger ones are clamped to this, far beyond what fits */
 
 static void begin(struct tm_json_decimal *d)
 {

@@ -213,7 +213,7 @@ static int by_callee(const void *a, const void *b)
     return (x->callee > y->callee) - (x->callee < y->callee);
 }
 
-/* Lay the calls side by side, in the order of what they call. */
+/* Sort the calls into one array, in the order of what they call. */
 static void lay_out_calls(struct tm_hlo *hlo)
 {
     const struct hlo_call *call;

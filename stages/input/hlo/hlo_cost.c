@@ -50,7 +50,7 @@ static bool times(uint64_t *product, uint64_t factor)
     return !__builtin_mul_overflow(*product, factor, product);
 }
 
-/* The type that a product of two types is made in: the wider one. */
+/* The type in which a product of two types is computed: the wider one. */
 static uint8_t wider(uint8_t a, uint8_t b)
 {
     const uint8_t x = (uint8_t)tm_hlo_precision(a), y = (uint8_t)tm_hlo_precision(b);
@@ -90,7 +90,7 @@ static bool dot_flops(const struct tm_hlo_shape *left, const struct tm_hlo_shape
     return true;
 }
 
-/* The algorithm that a dot is bound to, where it is. */
+/* The algorithm that a dot specifies, if any. */
 static uint8_t precision_of_algorithm(struct tm_wire config)
 {
     static const uint8_t precisions[] = {
@@ -148,8 +148,8 @@ static bool convolution_flops(const struct tm_hlo_shape *output, const struct tm
     return true;
 }
 
-/* The gradients of a convolution do its work with the tensors in other places: the one by the input gives the input
- * and takes the output, the one by the kernel gives the kernel. */
+/* The gradients of a convolution do its work with the tensors in other places: the one for the input produces the input
+ * and reads the output, the one for the kernel produces the kernel. */
 static void take_convolution(struct tm_hlo *hlo, uint32_t module, const struct tm_hlo_instruction *in,
                              struct hlo_cost *cost)
 {
@@ -195,7 +195,7 @@ static bool json_dims(struct tm_text json, const char *key, struct dims *dims)
     for (at += at < end; at < end; at++) {
         if (*at >= '0' && *at <= '9') {
             dim = (in_number ? dim * 10 : 0) + (uint64_t)(*at - '0');
-            in_number = dim < 1000; /* more digits end in a dimension that there is not */
+            in_number = dim < 1000; /* more digits give a dimension that does not exist */
             if (!in_number)
                 return false;
             continue;
@@ -238,7 +238,7 @@ static void take_custom(struct tm_hlo *hlo, uint32_t module, const struct tm_hlo
 }
 
 /* What one instruction reads and writes in device memory: each operand once, and the result.  A slice reads as much as
- * it gives, an update writes what it reads; of a fusion what its computation says. */
+ * it produces, an update writes what it reads, a fusion does what its computation says. */
 
 static int by_id(const void *a, const void *b)
 {
@@ -337,7 +337,7 @@ static void set_bytes(struct hlo_cost *cost, bool known, uint64_t read, uint64_t
     cost->has_bytes = known && !__builtin_add_overflow(read, written, &cost->bytes);
 }
 
-/* What is written: of a library's call the first array, the others are its working memory; of an update the slice. */
+/* What is written: by a library call its first array, the others are its workspace; by an update the slice. */
 static bool written_by(struct tm_hlo *hlo, uint32_t module, const struct tm_hlo_instruction *in,
                        const struct called *called, const struct tm_hlo_shape *shape, uint64_t *bytes)
 {
@@ -442,7 +442,7 @@ enum {
 struct groups {
     struct tm_hlo_text text;
     uint64_t count, size; /* size: of the first group; of pairs: their number */
-    bool is_unknown;      /* they are given in a way that is not read */
+    bool is_unknown;      /* they are given in an unsupported form */
     char room[GROUPS_TEXT + 8];
 };
 

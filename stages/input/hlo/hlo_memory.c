@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The memory of a program, from its buffer assignment: allocations by kind, and the values that are alive when most
+/* The memory of a program, from its buffer assignment: allocations by kind, and the values that are live when most
  * memory is in use.  The compiler packs values into an allocation by simulating a heap, and the profile has the events
  * of that simulation: it is replayed twice, first to find the peak, then up to it.  Memory: a row for each value, which
  * spills.
@@ -30,7 +30,7 @@ struct value {
     uint64_t bytes;
     int64_t instruction; /* id; 0 = not recorded: the name is */
     uint64_t canonical;  /* the value whose memory it shares, plus one; 0 = its own */
-    uint32_t users;      /* values in its memory that are alive */
+    uint32_t users;      /* values in its memory that are live */
     tm_strid name;
 };
 
@@ -148,8 +148,8 @@ static void keep_largest(struct tm_hlo_buffer *list, size_t *listed, const struc
     list[at] = *buffer;
 }
 
-/* The values of an allocation.  Heaps have other numbers than allocations: that of a heap has the values that are alive
- * in it. */
+/* The values of an allocation.  Heaps and allocations are numbered separately: the allocation of a heap contains the
+ * values that are live in it. */
 struct assigned {
     uint64_t largest;
     bool is_heap;

@@ -6,9 +6,9 @@
  * A value has a set of bits of the device's number that it depends on: {devices=[2,1,2]<=[4] last_tile_dim_replicate}
  * is split in two along the upper bit of four devices, so the two devices that differ in the lower bit have the same.
  * An op depends on what its operands depend on; an all-reduce or all-gather removes the bits in which the members of
- * its groups differ.  An op that depends on no bit is repeated by all devices.  Where numbers of devices are no powers
- * of two, or an order is no permutation of bits, a value that is split depends on all bits: no op is called repeated
- * that is not.
+ * its groups differ.  An op that depends on no bit is repeated by all devices.  If a number of devices is not a power
+ * of two, or an order is not a permutation of bits, a value that is split depends on all bits, so no op is called
+ * repeated that is not.
  *
  * Computations are evaluated from the entry on, with the values of their parameters: a loop's until they no longer
  * change.  Memory: a row for each instruction of a program, one for each element of its tuples; both spill.
@@ -503,7 +503,7 @@ static void read_call(struct sharding *s, const struct tm_hlo_instruction *in, i
 }
 
 /* The state of a loop, which goes through its body until it no longer changes.  The result of its condition says how
- * often the loop runs, so all that it gives depends on it. */
+ * often the loop runs, so all of its results depend on it. */
 static struct value evaluate_loop(struct sharding *s, const struct call *call, // NOLINT(misc-no-recursion)
                                   int depth)
 {

@@ -258,7 +258,7 @@ static uint64_t rows_of_all(const struct tm_hlo *hlo)
 
 void tm_hlo_read_frames(struct tm_hlo *hlo, struct hlo_module *module, struct tm_reader *w, uint64_t end)
 {
-    if (module->frames || module->locations || module->files) /* a second table is none of the format's */
+    if (module->frames || module->locations || module->files) /* the format allows no second table */
         return;
     module->first_file = tm_rows_count(hlo->files);
     module->first_location = tm_rows_count(hlo->locations);

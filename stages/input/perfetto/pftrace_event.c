@@ -375,7 +375,7 @@ static void put_whole(struct tm_pftrace_events *e, const struct annotation *a, i
         tm_facts_put_int(&e->event->facts, (enum tm_stat)a->stat, number);
 }
 
-/* The older form of lists.  They are inside each other up to some depth. */
+/* The older form of lists.  They nest up to some depth. */
 /* NOLINTNEXTLINE(misc-no-recursion): bounded by DEEPEST */
 static void put_nested(struct tm_pftrace_events *e, struct tm_wire bytes, tm_strid key, int depth)
 {

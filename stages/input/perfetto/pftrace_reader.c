@@ -54,7 +54,7 @@ struct tm_pftrace_reader {
     size_t read_bytes;
     struct window outer, inner;
     struct tm_decoder *decoder; /* NULL: the next packet is in `outer` */
-    uint64_t packed_left;       /* bytes of the packed field that it has not got yet */
+    uint64_t packed_left;       /* bytes of the packed field that it has not received yet */
     uint64_t after_packed;      /* and of its packet after them */
     uint64_t packed_at;         /* where that packet starts */
     bool may_have_more;         /* the decoder has filled the window */
@@ -150,7 +150,7 @@ static void need(struct tm_pftrace_reader *r, struct window *w, size_t bytes)
         fill_inner(r);
 }
 
-/* Step over bytes; false: they end before. */
+/* Skip bytes; false: the input ends before. */
 static bool skip(struct tm_pftrace_reader *r, struct window *w, uint64_t bytes)
 {
     while (bytes) {
@@ -526,7 +526,7 @@ static bool take_packet(struct tm_pftrace_reader *r, struct window *w, struct tm
         enter_packed(r, packet, head, length);
         return false;
     }
-    if (packet->packed.at || packet->zstd.at) /* inside each other they are not allowed */
+    if (packet->packed.at || packet->zstd.at) /* they must not nest */
         packet->other = COMPRESSED_PACKETS;
     packet->offset = at;
     w->at += head + (size_t)length;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads a Perfetto trace once, from its start to its end.  A slice is two packets: its start waits in a pool until its end
- * comes, so most slices are stored as whole spans, which take 12 bytes.  Where the pool is full, or a track goes back in
- * time, starts and ends are stored as halves, and joined at the end (tm_pairs_join), with the same result.
+/* Reads a Perfetto trace once, from its start to its end.  A slice is two packets: its start waits in a pool until its
+ * end comes, so most slices are stored as whole spans, which take 12 bytes.  Where the pool is full, or a track goes
+ * back in time, starts and ends are stored as halves, and joined at the end (tm_pairs_join), with the same result.
  * Memory: the pool, and what the reader, the state, the tracks and the store have. */
 #include <inttypes.h>
 #include <stdio.h>
@@ -159,7 +159,7 @@ static void halve_track(struct scan *s, uint32_t track)
     uint32_t at = row->top, inner = 0;
 
     row->top = 0;
-    while (at) { /* turn the chain round */
+    while (at) { /* reverse the chain */
         const uint32_t outer = s->pool[at - 1].outer;
 
         s->pool[at - 1].outer = inner;
@@ -182,7 +182,7 @@ static uint32_t take_place(struct scan *s)
 
     if (!s->free_place)
         for (uint32_t i = 0; i < OPEN_MOST; i++)
-            halve_track(s, s->pool[i].stack); /* what is halved already is not open any more */
+            halve_track(s, s->pool[i].stack); /* what is already halved is no longer open */
     place = s->free_place - 1;
     s->free_place = s->pool[place].outer;
     return place;
@@ -190,8 +190,7 @@ static uint32_t take_place(struct scan *s)
 
 /* --- times --- */
 
-/* The first event decides from where times are counted: a clock that runs since the machine was started is not
- * readable. */
+/* The first event determines the origin of times: a clock that runs since the machine was started is not readable. */
 static void set_origin(struct scan *s, int64_t ns)
 {
     int64_t rest = ns % ns_per_s;
@@ -823,7 +822,7 @@ static void copy(char *to, size_t room, const struct tm_field *field)
 
 /* --- facts of the file --- */
 
-/* A file of this program that has something else than the events of a run. */
+/* A file of this program that has something other than the events of a run. */
 static void refuse_content(struct scan *s, const char *content)
 {
     struct tm_error *const error = &s->run->error;
@@ -1074,7 +1073,7 @@ static void take_packet(struct scan *s, const struct tm_pftrace_packet *packet)
 
 /* --- the end --- */
 
-/* Records that were stored before it was known which track has them, or what they are called. */
+/* Records that were stored before their track or their name was known. */
 static void move_records(struct scan *s, uint32_t from, uint32_t to, tm_strid name)
 {
     struct tm_record_place place;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The state of sequences.  A name is found by its sequence, table and number: a small table by hash precedes a map that
- * spills.  Clearing a sequence counts its generation up, which leaves older entries behind without a visit. */
+ * spills.  Clearing a sequence increments its generation, which invalidates older entries without visiting them. */
 #include "stages/input/perfetto/pftrace_state.h"
 
 #include <string.h>

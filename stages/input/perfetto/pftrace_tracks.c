@@ -488,7 +488,7 @@ static void finish_process(struct tm_pftrace_tracks *t, uint64_t number)
     *(struct process *)tm_rows_change(t->processes, number) = process;
 }
 
-/* Number the devices of several hosts one after the other. */
+/* Number the devices of several hosts consecutively. */
 static void number_devices(struct tm_pftrace_tracks *t)
 {
     int64_t *const first = t->first_ordinal;

@@ -399,8 +399,8 @@ tm_status tm_pprof_read(struct tm_run *run, const struct tm_input *input, struct
     return st;
 }
 
-/* The samples of a memory profile.  A stack may be of any length: it is walked call by call, from the inside, and of
- * it only what is near a site is kept. */
+/* The samples of a memory profile.  A stack may be of any length: it is walked call by call, from the inside, and only
+ * what is near a site is kept. */
 
 enum { SAMPLE_LOCATION = 1, SAMPLE_VALUE = 2, SAMPLE_LABEL = 3, VARINT_MOST = 10 };
 
@@ -589,7 +589,7 @@ static void walk_sample(struct sample *s, uint64_t at, uint64_t length)
         pprof_damaged(s->p, "a sample cannot be read", at);
 }
 
-/* A value that is missing, or below zero, which no amount of memory is, counts nothing. */
+/* A value that is missing or negative, which no amount of memory is, counts as 0. */
 static uint64_t value_of(const struct sample *s, int at)
 {
     if ((uint32_t)at < s->value_count && s->values[at] >= 0)

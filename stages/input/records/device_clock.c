@@ -133,7 +133,7 @@ static bool begin_reading(struct tm_device_clock *c, bool is_exact)
     return true;
 }
 
-/* --- what comes of a device --- */
+/* --- the result for a device --- */
 
 static void add_points(struct tm_device_clock *c, const struct stretch *s)
 {
@@ -414,7 +414,7 @@ static int64_t between(const struct tm_clock_point *a, const struct tm_clock_poi
 }
 
 /* The device's time at a recorded one.  Before the first op and after the last one its difference holds.
- * out: false: 64 bits have no room for it */
+ * out: false: it does not fit in 64 bits */
 static bool carry(struct tm_clock_place *place, int64_t at_ps, int64_t *device_ps)
 {
     go_to(place, at_ps);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Facts of one event, put in one by one as the reader comes upon them.  No allocation, and no text is examined but
- * to hash it; the code that uses them is below. */
+/* Facts of one event, added one by one as the reader finds them.  No allocation, and text is only hashed; the code that
+ * uses them is below. */
 #include "stages/input/records/facts.h"
 
 #include <math.h>
@@ -114,7 +114,7 @@ enum tm_fact_beside { TM_FACT_OF_PLACE = TM_STAT_COUNT << 2, TM_FACT_OF_OP, TM_F
 
 enum { SLOTS = 256, LONGEST_NAME = 25 };
 
-/* The factors were searched for: any that part all names will do. */
+/* The factors were searched for: any that separate all names will do. */
 #define SLOT(length, first, quarter, later, last)                                                                      \
     (((length)*106u + (first)*188u + (quarter)*148u + (later)*14u + (last)*247u) % SLOTS)
 
@@ -329,7 +329,7 @@ static bool decimal_number(const char *text, size_t length, double *number)
         return true;
     if (length >= sizeof(copy))
         return false;
-    for (size_t i = 0; i < length; i++) { /* what strtod takes beside: blanks, hexadecimal, "nan" */
+    for (size_t i = 0; i < length; i++) { /* what strtod accepts in addition: blanks, hexadecimal, "nan" */
         if ((text[i] < '0' || text[i] > '9') && text[i] != '.' && text[i] != '-' && text[i] != '+' && text[i] != 'e' &&
             text[i] != 'E')
             return false;

@@ -10,9 +10,9 @@
 #include "pipeline/store/hash.h"
 #include "pipeline/store/sorter.h"
 
-/* The stack is an array that is never cut; entries of the same bucket (a hash of the name) are chained from the
- * innermost outwards; the buckets become more as the stack grows, up to a quarter of the memory.  One that is taken
- * from the middle leaves its chain at once and the stack when it comes to be on top, so that the top is always open. */
+/* The stack is an array that is never truncated; entries of the same bucket (a hash of the name) are chained from the
+ * innermost outwards; the number of buckets grows with the stack, up to a quarter of the memory.  An entry that is
+ * taken from the middle leaves its chain at once, and the stack when it reaches the top, so the top is always open. */
 
 enum { FIRST_BUCKET_BITS = 6, STACK_PAGE_BYTES = 8 << 10, OTHERS_PAGE_BYTES = 16 << 10 };
 
@@ -71,7 +71,7 @@ static uint64_t *bucket_of(struct tm_open_begins *open, const struct tm_key *nam
     return &open->inner[tm_hash_mix(name->high ^ name->low, open->seed) >> (64 - open->bucket_bits)];
 }
 
-/* Make the buckets more; the entries are chained again from the outermost inwards. */
+/* Add buckets; the entries are chained again from the outermost inwards. */
 static void widen(struct tm_open_begins *open)
 {
     const size_t old_bytes = bucket_bytes(open->bucket_bits);
@@ -328,7 +328,7 @@ static void push_early(struct join *j)
     j->early_count = 0;
 }
 
-/* Writers sort events of one time in any way: an end may precede its start in the file.  It comes after it then. */
+/* Writers sort events of one time in any way: an end may precede its start in the file.  It is then placed after it. */
 static bool keep_early(struct join *j, const struct ordered_row *row)
 {
     if (j->early_count && j->early[0].kept.record.start_ps != row->kept.record.start_ps)

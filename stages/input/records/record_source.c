@@ -321,7 +321,7 @@ static bool is_to_finish(const struct record_source *s, uint16_t flags)
     return s->finish.record && (!s->finish.flags || s->finish.flags & flags);
 }
 
-/* The next record of the track, by the recorded times, which the track is in the order of. */
+/* The next record of the track, in the order of the recorded times. */
 static inline bool next_recorded(struct record_cursor *c, struct tm_raw_record *raw)
 {
     const struct record_source *const s = (const struct record_source *)c->base.source;

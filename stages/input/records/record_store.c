@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The store: blocks, chained per track, in one array that spills; a table with the ends of each chain.  The first block
- * of a track has 256 bytes, each further one twice as many up to 2 KiB, so that millions of tracks with an event each
- * take a few times the room of their file.  The chain and the last block of the track that was added to last are at
- * hand, since formats write runs of events of one track.  Pages are small enough that a thousand tracks can grow side
- * by side, whatever --memory is. */
+ * of a track has 256 bytes, each further one twice as many up to 2 KiB, so millions of tracks with one event each take
+ * a few times the space of their file.  The chain and the last block of the track that was added to last are at hand,
+ * since formats write runs of events of one track.  Pages are small enough that a thousand tracks can grow side by
+ * side, whatever --memory is. */
 #include "stages/input/records/record_store.h"
 
 #include <stddef.h>
@@ -295,7 +295,7 @@ static struct block *block_at(const struct tm_record_store *store, uint64_t numb
     return tm_rows_change(store->blocks, number - 1);
 }
 
-/* Put a largest block behind all others, and make spare ones of a class of it. */
+/* Append a block of the largest size, and split it into spare ones of a class. */
 static void split_block(struct tm_record_store *store, uint32_t class)
 {
     const uint64_t first = tm_rows_count(store->blocks) + 1, end = first + (1 << LARGEST);
@@ -603,7 +603,7 @@ TM_NOT_INLINE bool copy_block(struct tm_record_place *place)
     struct tm_record_store *const store = place->store;
     const struct block *const block = tm_rows_at(store->blocks, place->next_block - 1);
 
-    store->block = NULL; /* its page may have gone */
+    store->block = NULL; /* its page may have been evicted */
     if (tm_failed(store->run))
         return false;
     memcpy(place->rows, block->rows, block->count * sizeof(block->rows[0]));

@@ -14,7 +14,7 @@ struct tm_xevent {
 };
 
 /* One event of an XSpace on the wire: number fields and the statistics that we know.  The hottest loop of the
- * input: no allocation, no text is examined but by reference. */
+ * input: no allocation, text is only passed by reference. */
 
 static enum tm_stat stat_known(struct tm_xspace *x, const struct tm_plane *plane, uint64_t plane_number, int64_t id)
 {
@@ -870,7 +870,7 @@ TM_INLINE enum device_times read_device_times(const uint8_t *small_stats, const 
 {
     enum { HEAD = TM_WIRE_KEY(TM_XEVENT_STATS, TM_WIRE_LEN) | TM_WIRE_KEY(TM_XSTAT_ID, TM_WIRE_VARINT) << 16 };
     const uint8_t *at = stats->at;
-    uint64_t offset = 0, duration = 0; /* no array: what is stored in halves and loaded as a whole has to wait */
+    uint64_t offset = 0, duration = 0; /* not an array: a whole load of what was stored in halves would stall */
     bool has_offset = false, has_duration = false;
 
     while (at < stats->end) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finding events that were seen before, for processors that have BMI: an instruction packs a number, which takes twenty
- * without. */
+/* Finding events that were seen before, for processors that have BMI: one instruction packs a number, instead of
+ * twenty. */
 #ifdef __x86_64__
 #include <immintrin.h>
 

@@ -3,10 +3,10 @@
  * the tables (which spill).  Each plane is visited three times, because its name determines how the rest is read and
  * statistics are named in a table that comes last; lines are skipped by their length.
  *
- * Writers put the id, the name, and the time of a line before its events.  With trace.skims_lines, nothing is read of a
- * line but these, so that a file is read once, by the survey, and not twice: the fingerprint is taken then as well, as
- * far as lines are read in the order of the file.  The survey checks what the scan would have found behind the first
- * event; in a file that is damaged or unusual there, trace.is_misread is set, and the caller starts again without it.
+ * Writers put the id, the name, and the time of a line before its events.  With trace.skims_lines, only these are read
+ * of a line, so a file is read once, by the survey, and not twice: the fingerprint is taken then as well, as far as
+ * lines are read in the order of the file.  The survey checks what the scan would have found behind the first event; in
+ * a file that is damaged or unusual there, trace.is_misread is set, and the caller starts again without it.
  * source: tensorflow.profiler.XSpace; does not depend on the order of fields on the wire. */
 #include <stdio.h>
 
@@ -183,7 +183,7 @@ static struct tm_timeline_slot *find_timeline(struct scan *s, const struct tm_tr
     return slot;
 }
 
-/* Hang a further part after the last one of its track. */
+/* Append a further part to the last one of its track. */
 static void chain_line(struct scan *s, uint64_t number, const struct tm_track *track, const struct tm_line_row *line)
 {
     const uint64_t added = tm_rows_count(s->x->more_lines) + 1;

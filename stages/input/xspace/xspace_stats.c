@@ -36,7 +36,8 @@ tm_strid tm_xspace_ref(struct tm_xspace *x, uint64_t plane, int64_t id)
     return row ? row->name : 0;
 }
 
-/* A statistic too large to be at hand as a whole: its heads are read through a small window, its value is not. */
+/* A statistic that is too large to be buffered as a whole: its heads are read through a small window, its value is
+ * not. */
 
 enum { WINDOW_BYTES = 64 };
 
@@ -129,7 +130,7 @@ static void put_length(struct tm_arguments_builder *b, tm_strid key, uint64_t le
     tm_put_text(b, key, text, strlen(text));
 }
 
-/* A string that a person reads: UTF-8 without control characters but those that part lines and words. */
+/* A string that a person reads: UTF-8 without control characters except for those that separate lines and words. */
 static bool is_readable(const char *text, size_t length)
 {
     for (size_t i = 0; i < length; i++) {

@@ -262,8 +262,8 @@ static uint32_t add_op_config(struct tm_xspace *x, const struct tm_plane *plane,
 }
 
 /* The plane /host:metadata has an entry per compiled program: a statistic `Hlo Proto` holds its bytes, which may be
- * hundreds of megabytes.  Only their position is noted.  Which program it is, `program_id` says, else the number in
- * the entry's name, else the program itself; the id of the entry may be another number. */
+ * hundreds of megabytes.  Only their position is noted.  `program_id` identifies the program, else the number in the
+ * entry's name, else the program itself; the id of the entry may be another number. */
 
 enum { NAME_MOST = 4096 };
 
