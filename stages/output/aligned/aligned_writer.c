@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Steps of a run, each moved to its place in a comparison: a writer before another one.  The run is cut at the borders of
- * the steps by the exporter, as it is for parts, but all parts go into one file, each with its own shift:
+/* Steps of a run, each moved to its place in a comparison: a writer in front of another one.  The run is cut at the
+ * borders of the steps by the exporter, as it is for parts, but all parts go into one file, each with its own shift:
  *
  *     run     | warm-up | step 3 |   step 4   | step 5 |        what follows
  *     file              | step 3 |    | step 4   |      | step 5 |
  *
  * What is outside of the steps is not written.  A span that crosses a border is written in pieces, marked as in parts.
  *
- * Beside that, the time of the operations of each step is summed up, by the step that their launch belongs to, wherever
+ * In addition, the time of the operations of each step is summed up, by the step that their launch belongs to, wherever
  * they run.  Memory: a fixed struct, and a table of sums of a fixed size. */
 #include <assert.h>
 #include <stdlib.h>
@@ -24,7 +24,7 @@ struct aligned {
     struct tm_names *names;
     struct tm_alignment of;
     struct tm_out_file *file; /* of the whole; NULL = it has not started */
-    size_t passed;            /* borders: starts and ends of the steps by turns */
+    size_t passed;            /* borders: alternating starts and ends of the steps */
     size_t cut_passed;        /* of them when the file that the exporter starts next has started */
     size_t found;             /* the step of the last operation */
     uint64_t slices;

@@ -39,7 +39,7 @@ static void chrome_order_clear(struct tm_chrome_order *order)
     order->count = 0;
 }
 
-/* Whether a span is around another one of its row, which came before it. */
+/* Whether a span encloses another one of its row, which came before it. */
 static bool is_around(const struct tm_out_event *span, const struct tm_chrome_line *other)
 {
     if (span->whole_begin_ps != other->whole_begin_ps)
@@ -78,7 +78,7 @@ static void chrome_order_place(struct tm_chrome_order *order, struct tm_text_sin
     const int64_t begin_ns = tm_out_ns(span->start_ps), end_ns = tm_out_ns(span->end_ps);
     uint64_t place = at;
 
-    /* Spans of length 0 are not in each other. */
+    /* Spans of length 0 do not nest. */
     if (begin_ns == end_ns)
         return;
     if (end_ns != order->end_ns) {

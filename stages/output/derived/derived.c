@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Computed rows in time order.  Rows of all hosts are sorted together; their arguments are in an array
  * of bytes in order of arrival.  Both spill: an eighth and a sixteenth of the account `model`.
- * Beside that, a fixed struct per device of the current host, and some hundred bytes for each host and device, which
+ * In addition, a fixed struct per device of the current host, and some hundred bytes for each host and device, which
  * spill too. */
 #include "stages/output/derived/derived.h"
 
@@ -28,7 +28,7 @@ struct derived_device {
 /* Counters of devices: how much launched work waits, and how much of the time they are active.  The activities of a
  * device come in the order of their starts, their launches do not: these go through a sort of 16 bytes each, and the
  * starts into a list of the device, both of which spill.  When the host ends, the two are walked side by side.  Devices
- * may come in any order.  Beside that, a fixed struct per device. */
+ * may come in any order.  In addition, a fixed struct per device. */
 
 /* Parts of the account's share. */
 enum { LAUNCHES_PART = 8, BEGINS_PART = 16 };
@@ -200,7 +200,7 @@ static void begin_queue(const struct tm_derived *d, uint32_t device)
     q->border_ps = q->origin_ps + q->length_ps;
 }
 
-/* So many more wait from a time on, not before the latest of this device. */
+/* This many more wait from a time on, not before the latest of this device. */
 static void change_depth(struct tm_derived *d, uint32_t device, int64_t time_ps, int64_t more)
 {
     struct queue_depth *q = &d->counters[device].queue;
@@ -601,7 +601,7 @@ const struct tm_derived_row *tm_derived_next(struct tm_derived *d)
 }
 
 /* Steps as spans.  Of a host's steps: the marks where they are the host's own, and the period of each
- * step on each device; a session that represents a step is none.  No memory beside the rows. */
+ * step on each device; a session that represents a step is none.  No memory besides the rows. */
 
 /* --- steps --- */
 
@@ -670,13 +670,13 @@ static void derived_steps(struct tm_derived *d)
         push_step(d, k);
 }
 
-/* Findings at the places that they refer to, and the facts of the run, out of a finished summary (schemas/SUMMARY.md).
- * A place is a device's id, a host's name or nothing: the hosts and devices that were observed are looked through for
- * it.  Its time is kept inside what was recorded of the host.  No memory beside the rows. */
+/* Findings at the places that they refer to, and the facts of the run, from a finished summary (schemas/SUMMARY.md).  A
+ * place is a device's id, a host's name or nothing: the hosts and devices that were observed are searched for it.  Its
+ * time is clamped to what was recorded of the host.  No memory besides the rows. */
 
 enum { DEVICES_TOLD = 64 };
 
-/* --- arguments out of the summary --- */
+/* --- arguments from the summary --- */
 
 static void put_text(struct tm_derived *d, enum derived_key key, const struct tm_value *text)
 {

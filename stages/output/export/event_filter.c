@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A filter's terms against events.  What depends on a host alone (devices, times of steps) is looked up once for each;
- * what a pattern says of a name is kept in a table of fixed size, so that most events cost no text. */
+ * what a pattern says of a name is kept in a table of fixed size, so that most events need no text comparison. */
 #include "stages/output/export/exporter.h"
 
 #include <stdlib.h>
@@ -20,14 +20,14 @@ struct tm_event_filter {
     const struct tm_filter *filter;
     uint32_t has[TM_FILTER_KINDS]; /* how many terms of a kind */
     /* of the current host */
-    struct times wanted[TM_FILTER_TERMS]; /* in order, apart from each other */
+    struct times wanted[TM_FILTER_TERMS]; /* in order and disjoint */
     size_t wanted_count;
     struct times steps[TM_FILTER_TERMS]; /* of the host */
     size_t step_count;
     struct times work[TM_FILTER_TERMS]; /* of those steps, on the host and on its devices; as requested */
     size_t work_count;
     bool devices[TM_DEVICES_MOST], no_device;
-    struct tm_rows *around; /* struct times, in order, apart from each other: of AROUND; NULL = not wanted */
+    struct tm_rows *around; /* struct times, in order and disjoint: of AROUND; NULL = not wanted */
     struct tm_name_answer events[EVENT_NAMES], tracks[TRACK_NAMES]; /* what the patterns say of their names */
 };
 
@@ -135,7 +135,7 @@ static int64_t after(int64_t first_ps, int64_t ps)
     return ps == INT64_MAX || __builtin_add_overflow(first_ps, ps, &sum) ? INT64_MAX : sum;
 }
 
-/* out: how many are left: in order, apart from each other */
+/* out: how many are left: in order and disjoint */
 static size_t merge_times(struct times *times, size_t count)
 {
     size_t merged = 0;

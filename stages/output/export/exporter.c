@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ordered events and computed rows, merged by time and written; the other parts of the work are in their own files. 
+/* Ordered events and computed rows, merged by time and written; the other parts of the work are in their own files.
  * Memory: see exporter.h; nothing grows with the number of events. */
 #include "stages/output/export/exporter.h"
 
@@ -19,8 +19,8 @@
 /* Arrows whose start was not written, as long as their end has not come. */
 enum { TM_LOST_FLOWS_MOST = 1 << 14 };
 
-/* Spans of length 0 that stay open for arrows of their time, one of a row; arrows of one time that are kept from being
- * parted from them. */
+/* Spans of length 0 that stay open for arrows of their time, one of a row; arrows of one time that must not be
+ * separated from them. */
 enum { TM_EMPTY_SPANS_MOST = 256, TM_KEPT_TOGETHER_MOST = 256 };
 
 /* Something recorded that is to be written. */
@@ -182,7 +182,8 @@ static bool is_counter_value(struct tm_exporter *e, tm_strid key)
     return known->answer;
 }
 
-/* In a Chrome trace each number is a counter, in an XSpace the single statistic, in a Perfetto trace the value without a key. */
+/* In a Chrome trace, each number is a counter, in an XSpace the single statistic, in a Perfetto trace the value without
+ * a key. */
 static void exporter_take_counter(struct tm_exporter *e, const struct tm_export_item *item)
 {
     const bool has_keys = e->trace->origin != TM_ORIGIN_XSPACE;
@@ -415,7 +416,7 @@ static uint64_t host_number(const struct tm_exporter *e)
     return (uint64_t)e->trace->host + (e->options.side ? e->options.side->first_host : 0);
 }
 
-/* Hosts count their arrows by themselves. */
+/* Each host numbers its own arrows. */
 static uint64_t id_of(const struct tm_exporter *e, uint64_t correlation)
 {
     const uint64_t host = host_number(e), id = host ? tm_hash_mix(correlation, host) : correlation;
@@ -479,7 +480,7 @@ static void exporter_take_flow(struct tm_exporter *e, const struct tm_export_ite
 
 /* --- from launches to activities --- */
 
-/* Drivers count their calls: such ids stay small, since two events bear each; others are a hash. */
+/* Drivers count their calls: such ids stay small, since two events carry each; others are a hash. */
 static uint64_t launch_id(uint64_t host, uint64_t correlation)
 {
     const uint64_t parts[] = { host, correlation };
@@ -513,8 +514,8 @@ static uint64_t exporter_launch_arrow(const struct tm_exporter *e, const struct 
 
 /* --- writing --- */
 
-/* Complete the event of a span, which may have been given back, for the writer, with those of its marks.  The span is
- * as before when the writer has it: a copy for each start and each end costs 5% of the writing. */
+/* Complete the event of a span, which may have been released, for the writer, with those of its marks.  The span is as
+ * before when the writer has it: a copy for each start and each end costs 5% of the writing. */
 static void give_event(struct tm_exporter *e, struct tm_lane_span *span, uint8_t marks,
                        void (*take)(struct tm_trace_writer *w, const struct tm_out_event *event))
 {
@@ -772,7 +773,8 @@ static void resume_spans(struct tm_exporter *e, struct tm_lanes *lanes, int64_t 
     tm_lanes_changed(lanes);
 }
 
-/* The work of devices that is open ends in the current file, where it ends; its lanes stay taken as long as it lasts. */
+/* The work of devices that is open ends in the current file, where it ends; its lanes stay taken as long as it
+ * lasts. */
 static void end_work(struct tm_exporter *e)
 {
     const bool inner_first = e->writer->type->writes_ends;
@@ -1159,7 +1161,7 @@ static void take_other(struct tm_exporter *e, const struct tm_export_item *item)
         exporter_take_allocation(e, item);
 }
 
-/* An arrow is not parted from a span of length 0 at its time, as long as there are not too many of them. */
+/* An arrow is not separated from a span of length 0 at its time, as long as there are not too many of them. */
 static bool stays_together(struct tm_exporter *e, const struct tm_event *event)
 {
     if (tm_is_flow(&event->record) && e->empty_spans && e->kept_together++ < TM_KEPT_TOGETHER_MOST)
@@ -1275,7 +1277,7 @@ static void exporter_begin_derived(struct tm_exporter *e)
     find_next(e);
 }
 
-/* Runs count their arrows by themselves. */
+/* Each run numbers its own arrows. */
 static uint64_t host_flow(const struct tm_exporter *e)
 {
     return e->options.side ? (uint64_t)e->options.side->number << 60 : 0;

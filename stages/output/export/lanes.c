@@ -4,8 +4,8 @@
  *
  *     heap: later ends  |  soon: 900 700 650 640 | 630  <- the next one to end
  *
- * because what starts usually ends before most of what is open: a kernel moves two or three entries of the array, and its
- * end takes none, where a heap of 70 spans takes 12 comparisons for both: 500 instructions per span became 200.
+ * because what starts usually ends before most of what is open: a kernel moves two or three entries of the array, and
+ * its end takes none, where a heap of 70 spans takes 12 comparisons for both: 500 instructions per span became 200.
  *
  * Memory: nodes in blocks that do not move, a table of the tracks with open spans (others are removed before it grows),
  * the lanes beyond the first one of a track, and a block of arguments for each span if they are kept; all of it counts
@@ -174,7 +174,7 @@ static inline struct slot *find_slot(const struct tm_lanes *l, uint64_t track)
     return tm_probe(l->slots, l->slot_count, sizeof(*l->slots), tm_hash_mix(track, l->seed), &track, ends_track);
 }
 
-/* Put those that have something open into a new table; what is empty gives its lanes back. */
+/* Put those that have something open into a new table; empty ones release their lanes. */
 static bool resize_slots(struct tm_lanes *l, size_t count)
 {
     struct slot *const old = l->slots, *const slots = grow(l, NULL, 0, count * sizeof(*slots));
@@ -384,7 +384,7 @@ static void push_heap(struct tm_lanes *l, struct entry entry)
     sift_up(l, l->heap_count++, 0, entry);
 }
 
-/* The entry at a place of the heap leaves it. */
+/* Remove the entry at a place of the heap. */
 static void remove_from_heap(struct tm_lanes *l, size_t at)
 {
     const struct entry last = l->heap[--l->heap_count];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A stream of bytes that becomes a file.  Output is collected in one block, and written from there to the file, either directly or
- * through deflate in a second block.  Memory: of a fixed size. */
+/* A stream of bytes that becomes a file.  Output is collected in one block, and written from there to the file, either
+ * directly or through deflate in a second block.  Memory: of a fixed size. */
 #include "stages/output/file/out_file.h"
 
 #include <assert.h>
@@ -235,7 +235,7 @@ static void turn_round(char *bytes, size_t length)
     }
 }
 
-/* Both parts are turned round, then the whole: no other memory is needed. */
+/* Both parts are reversed, then the whole: no other memory is needed. */
 bool tm_sink_move(struct tm_text_sink *sink, uint64_t from, uint64_t to)
 {
     if (to < sink->passed || from < to || from > tm_sink_position(sink))

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The overview of a trace: a writer before another one, which passes what is long enough to be seen and merges what is
- * not. Slices of a row that are shorter than a quantum, and what is nested in them, become one slice as long as they
- * follow each other closely: "312 x loop_fusion, 4.1 ms", with their number, sum and maximum as arguments, so that the
- * totals of a row stay exact.  Computed rows (steps, findings, the verdict) pass whole.
+/* The overview of a trace: a writer in front of another one, which passes what is long enough to be seen and merges
+ * what is not. Slices of a row that are shorter than a quantum, and what is nested in them, become one slice as long as
+ * they follow each other closely: "312 x loop_fusion, 4.1 ms", with their number, sum and maximum as arguments, so that
+ * the totals of a row stay exact.  Computed rows (steps, findings, the verdict) pass whole.
  *
  * How long is long enough depends on what is left to write: the quantum grows while a host has used more of its slices
  * than of its time, and shrinks while it has used less.  It follows from the events alone, so the output is the same

@@ -7,7 +7,7 @@
 #include <assert.h>
 #include <string.h>
 
-#define ZSTD_STATIC_LINKING_ONLY /* a context in memory of one's own */
+#define ZSTD_STATIC_LINKING_ONLY /* for a context in custom memory */
 #include <zstd.h>
 
 #include "pipeline/store/hash.h"
@@ -840,7 +840,7 @@ static void put_facts(struct tm_parquet *p, const struct tm_parquet_fact *facts,
     }
 }
 
-/* That minima and maxima are in the order of the type: without it readers ignore them. */
+/* States that minima and maxima follow the order of the type: without it, readers ignore them. */
 static void put_orders(struct tm_parquet *p)
 {
     field_list(&p->meta, 7, THRIFT_STRUCT, p->count);

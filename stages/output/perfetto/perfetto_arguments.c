@@ -42,7 +42,7 @@ void tm_perfetto_arguments_begin(struct tm_perfetto_arguments *a, enum tm_args_l
 
 /* --- names of arguments --- */
 
-/* Viewers take '.', '[' and ']' of a key for '_', so that two keys may become one. */
+/* Viewers treat '.', '[' and ']' in a key as '_', so two keys may become one. */
 static uint64_t hash_shown(const char *text, size_t length)
 {
     char shown[KEY_MOST];
@@ -141,7 +141,7 @@ static void put_number(struct tm_perfetto_arguments *a, const struct tm_argument
         tm_perfetto_put_argument(a->names, &a->to, STRING_VALUE, argument->text, argument->length);
 }
 
-/* Viewers take unsigned numbers for signed ones: what is larger than these becomes a string. */
+/* Viewers read unsigned numbers as signed ones: what is larger than these becomes a string. */
 static void put_unsigned(struct tm_perfetto_arguments *a, uint64_t number)
 {
     char digits[24];
@@ -180,7 +180,7 @@ static void put_scalar(struct tm_perfetto_arguments *a, const struct tm_argument
     case TM_ARGUMENT_NAME:
         put_by_number(a, TM_PERFETTO_STRINGS, (tm_strid)argument->value, STRING_VALUE_IID, STRING_VALUE);
         break;
-    default: /* the format has no nothing */
+    default: /* the format has no null */
         put_literal(a, "null");
     }
 }

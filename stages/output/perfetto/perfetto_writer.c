@@ -551,7 +551,7 @@ static void put_names(struct tm_perfetto *w, uint8_t **to, tm_strid name, tm_str
 
 /* --- slices --- */
 
-/* Marks come first: they are ours to keep however many arguments there are. */
+/* Marks come first: they are kept however many arguments there are. */
 static uint8_t *put_arguments(struct tm_perfetto *w, uint8_t *to, const struct tm_out_event *from)
 {
     struct tm_perfetto_arguments *const a = &w->arguments;

@@ -29,7 +29,7 @@ struct tm_redacted_arguments {
 
 /* A list is taken apart and made again, with a stack of the objects and arrays that are open. */
 
-/* in: name  may be 0, which is nothing's */
+/* in: name  may be 0, which is no name */
 static tm_strid redacted_name(struct tm_redacted_names *n, tm_strid name)
 {
     const size_t place = name % TM_REDACTED_NAMES;

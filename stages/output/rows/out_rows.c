@@ -188,7 +188,7 @@ static void take_tracks(struct tm_out_rows *r)
     tm_rows_append(r->processes, &own);
 }
 
-/* The number that a process wishes for; 0 = any. */
+/* The number that a process requests; 0 = any. */
 static int32_t wanted_pid(struct tm_out_rows *r, const struct out_process *p)
 {
     if (p->group == GROUP_OURS || r->side)
@@ -207,7 +207,7 @@ static void put_earlier_pids(struct tm_out_rows *r, struct tm_index *taken)
     }
 }
 
-/* Rank of each process, in the order of `places`, and what number it wishes for. */
+/* Rank of each process, in the order of `places`, and the number that it requests. */
 static void rank_processes(struct tm_out_rows *r, struct tm_sorter *places, struct tm_index *taken)
 {
     const struct process_place *place;
@@ -630,7 +630,7 @@ uint32_t tm_out_rows_device_process(const struct tm_out_rows *r, uint32_t device
 
 /* --- the identity of a row --- */
 
-/* Small where it can be, since each event bears it; what does not fit is a hash with the first bit set. */
+/* Small where it can be, since each event carries it; what does not fit is a hash with the first bit set. */
 static uint64_t uuid_of(const struct tm_out_rows *r, enum tm_out_sort sort, uint64_t number, uint64_t lane)
 {
     const uint64_t host = r->trace->host + (r->side ? r->side->first_host : 0);
@@ -799,7 +799,7 @@ void tm_out_rows_use_counter(struct tm_out_rows *r, struct tm_trace_writer *writ
         write_row(writer, row, rows);
 }
 
-/* --- series of counters --- Their identity, their names, and the last value of each, which a part starts with. 
+/* Series of counters: their identity, their names, and the last value of each, which a part starts with.
  * Memory: `model`: a table of numbers of at most 2 * TM_SERIES_MOST places, and rows that spill. */
 
 enum { SLOTS_FIRST = 256, ROWS_BYTES = 64 << 10, SERIES_NAME_MOST = 1024 };

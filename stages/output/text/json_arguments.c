@@ -93,8 +93,8 @@ bool tm_is_essential_argument(const char *key, size_t length)
                    sizeof(essential[0]), compare) != NULL;
 }
 
-/* The keys of the objects of an event: an open table by hash, of a fixed size, that is never emptied: entries of events
- * before are as good as none.  Two keys of one hash would give the second one a number that it does not need. */
+/* The keys of the objects of an event: an open table by hash, of a fixed size, that is never emptied: entries of
+ * earlier events count as empty.  Two keys of one hash would give the second one a number that it does not need. */
 
 /* FNV-1a: a longer key continues from the hash of its prefix.
  * source: RFC 9923 */
@@ -176,14 +176,14 @@ uint64_t tm_json_keys_again(struct tm_json_keys *keys, uint64_t hash, uint32_t o
     return number;
 }
 
-/* Decimal numbers, so that every reader takes them for what they are.  Perfetto (v52) reads the digits before the
- * point, and those after it, as integers of 64 bits each: more digits than fit make another number, zeros in front
- * too. It drops all arguments after a number past the range of a double.
+/* Decimal numbers, so that every reader interprets them correctly.  Perfetto (v52) reads the digits before the point,
+ * and those after it, as integers of 64 bits each: more digits than fit make another number, zeros in front too. It
+ * drops all arguments after a number past the range of a double.
  * source: RFC 8259 section 6; measured with the importer */
 
 enum { DIGITS_MOST = 18, EXPONENT_MOST = 308 };
 
-/* A number taken apart: places in its text. */
+/* The parts of a number: positions in its text. */
 struct decimal {
     size_t whole, point, fraction, end; /* the first digit; after the last one before the point; the first one after
                                            the point; after the last one */
@@ -358,7 +358,7 @@ static void json_escaped(struct tm_json_text *json, const char *text, size_t len
     const size_t piece = TM_SINK_PIECE / ESCAPE_MOST;
 
     while (length) {
-        /* A piece that ends inside of a sequence is valid up to there; one that starts with it has all of it. */
+        /* A piece that ends inside a sequence is valid up to there; one that starts with it has all of it. */
         const size_t most = length < piece ? length : piece;
         size_t n = json->escapes_hidden ? tm_utf8_visible_head(text, most) : tm_utf8_head(text, most);
 
