@@ -57,7 +57,7 @@ struct order {
     struct tm_merged *merged; /* records that are given together; NULL = each is given alone */
     uint32_t group_count;
     size_t opened, most;
-    uint64_t cutoff; /* tracks of less records are sorted */
+    uint64_t cutoff; /* tracks with fewer records are sorted */
     size_t buffer_bytes;
     struct tm_sorter *rest;
     struct tm_kept_args rest_args;
@@ -232,7 +232,7 @@ static inline size_t head_of(const struct node *node)
     return node->rest & ((1 << NODE_HEAD_BITS) - 1);
 }
 
-/* As compare_records.  Hardly any two start at one time. */
+/* As compare_records.  Hardly any two start at the same time. */
 static inline bool is_before(const struct node *a, const struct node *b)
 {
     if (__builtin_expect(a->start_ps == b->start_ps, 0))
@@ -241,7 +241,7 @@ static inline bool is_before(const struct node *a, const struct node *b)
 }
 
 /* Play a node's games, from its place up.  out: the earliest node of all
- * Which of two lines is next cannot be foretold, so that they change places without a branch. */
+ * Which of two lines is next cannot be predicted, so they are swapped without a branch. */
 static inline uint32_t play(struct group *g, uint32_t number)
 {
     uint32_t *const losers = g->losers;
@@ -287,7 +287,7 @@ static bool is_done(const struct node *node)
     return node->rest == UINT64_MAX; /* of none that has a record */
 }
 
-/* The earliest node is done.  The tree is built again without those that are done where they are half of it. */
+/* The earliest node is done.  The tree is rebuilt without the nodes that are done once these are half of it. */
 static void end_first(struct group *g)
 {
     size_t kept = 0;
@@ -654,7 +654,7 @@ static size_t memory_of_heads(const struct order *o)
            o->group_count * (sizeof(*o->groups) + sizeof(*o->nodes) + sizeof(*o->losers));
 }
 
-/* Gives all back; *o is empty then. */
+/* Releases everything; *o is empty then. */
 static void clear(struct order *o)
 {
     for (size_t i = 0; i < o->opened; i++)

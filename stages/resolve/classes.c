@@ -8,7 +8,7 @@
 #include "pipeline/record.h"
 #include "pipeline/trace.h"
 
-/* The class table: planes and lines, and the class of an event from the traits of its name, its flags, and its line. 
+/* The class table: planes and lines, and the class of an event from the traits of its name, its flags, and its line.
  * The rows are in the order of METRICS section 1; the first match determines the class. */
 
 enum { DIGITS_MOST = 18 }; /* of an ordinal: fits in int64 */

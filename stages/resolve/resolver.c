@@ -206,8 +206,8 @@ static void shift_up(struct tm_launches *l, size_t rows)
     l->used += rows;
 }
 
-/* How many rows the block has to start earlier for a key: none if it follows the first one.  Of a block that has to
- * move a fourth more, so that descending keys do not move it each time. */
+/* How many rows the block has to start earlier for a key: none if it follows the first one.  A block that has to move
+ * gets a fourth more, so that descending keys do not move it each time. */
 static uint64_t rows_before(const struct tm_launches *l, uint64_t key)
 {
     const uint64_t before = l->least_key - key;
@@ -261,7 +261,7 @@ void tm_launches_put(struct tm_launches *l, const struct tm_launch *launch)
     *old = row;
 }
 
-/* Give back what the block did not come to use. */
+/* Release what the block did not use. */
 static void trim(struct tm_launches *l)
 {
     if (!tm_is_large_block(l->used * ROW_BYTES))
@@ -929,7 +929,7 @@ static inline void resolve_activity(struct tm_resolver *r, const struct tm_track
     set_launch(r, number, &launch, &site->event);
 }
 
-/* What of an event differs from one record to the next. */
+/* The parts of an event that differ from one record to the next. */
 static inline void fill_event(struct tm_call_site *site, const struct tm_raw_record *raw)
 {
     struct tm_event *const event = &site->event;
@@ -968,7 +968,7 @@ const struct tm_event *tm_resolve(struct tm_resolver *r, const struct tm_track *
     const bool is_inside = is_inside_runtime(r, track, &raw->record);
     struct tm_call_site *const site = tm_site_rows_place(&r->call_sites->rows[is_inside], raw->signature);
 
-    /* Whatever is called is called last: no register has to be saved. */
+    /* All calls are tail calls: no register has to be saved. */
     if (!raw->signature || site->number != raw->signature || !site->is_simple)
         return resolve_any(r, track, raw);
     if (site->is_activity)

@@ -175,7 +175,7 @@ static bool overlap(const struct tm_device *a, const struct tm_device *b)
     return first_ps <= last_ps && last_ps - first_ps >= shorter_ps - shorter_ps / 2;
 }
 
-/* Each device leads to the next one of its group, so steps are computed without a look at the devices of others. */
+/* Each device leads to the next one of its group, so steps are computed without examining the devices of others. */
 static void link_groups(struct tm_trace *trace)
 {
     uint32_t next[TM_DEVICES_MOST];

@@ -281,7 +281,7 @@ static void put_track(struct tm_survey *s, uint64_t number, const struct tm_trac
         return;
     *row = *track;
     if (track->sort == TM_TRACK_FLOWS && s->trace->has_inert_flows)
-        row->is_unsorted = 0; /* to sort them would change nothing */
+        row->is_unsorted = 0; /* sorting them would change nothing */
     if (row->is_unsorted)
         tm_tally_add(&s->run->tallies, TM_TALLY_UNSORTED_LINE, 1);
 }
