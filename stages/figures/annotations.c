@@ -134,7 +134,7 @@ static uint32_t last_begun(struct annotations *a, uint32_t number, int64_t at_ps
     return number;
 }
 
-/* The same for a time at or slightly behind the start of `number`: searches a few steps from there; 0 = not found. */
+/* The same for a time at or slightly after the start of `number`: searches a few steps from there; 0 = not found. */
 static uint32_t next_begun(struct annotations *a, uint32_t number, int64_t at_ps)
 {
     const struct annotation_span *span = number ? span_at(a, number) : NULL;

@@ -108,7 +108,7 @@ enum { COLLECTIVES_FRONT = 128 }; /* a power of two: a program has few of them *
  * for struct skew.  The last one is needed for the report only. */
 enum { COLLECTIVES_GROUPS = 5, COLLECTIVES_STRETCHES = 4, COLLECTIVES_SUMS = 4 };
 
-/* What the exposed time of all collectives comes to. */
+/* Totals of the exposed time of all collectives. */
 struct exposed_sums {
     struct tm_groups *rows;        /* struct collective_row: those of the stage with what is known only now */
     struct exposed_parts *members; /* by member */
@@ -428,7 +428,7 @@ struct movement {
 
 static struct movement movement_of(const struct collective_row *row)
 {
-    if (row->flight_count) /* of asynchronous ones, and the others beside them */
+    if (row->flight_count) /* asynchronous ones, and the others as well */
         return (struct movement){ "flight", tm_sum_counts(row->flight_count, row->plain_count),
                                   tm_sum_times(row->flight_ps, row->plain_ps) };
     if (row->moved_count)

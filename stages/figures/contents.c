@@ -297,7 +297,7 @@ static void add_steps(const struct host_row *host, struct tm_value *to)
     tm_add_uint(steps, "incomplete", host->incomplete);
 }
 
-/* What each of `hosts` may show of `total`. */
+/* How many of `total` each of `hosts` may show. */
 static uint64_t room_of(uint64_t most, uint64_t total, uint64_t hosts)
 {
     const uint64_t each = hosts ? total / hosts : most;

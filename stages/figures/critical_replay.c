@@ -275,7 +275,7 @@ static void settle(struct replay *r, uint64_t slot, int kind, int64_t length_ps)
     add(tm_rows_change(r->times, slot), kind, length_ps);
 }
 
-/* Of an activity that starts in the step, on a device that computes longer than the mean.  The others take over the
+/* For an activity that starts in the step, on a device that computes longer than the mean.  The others take over the
  * rest while they wait. */
 static void balance(struct replay *r, struct tm_path_place place, int64_t length_ps)
 {

@@ -231,7 +231,7 @@ void tm_path_end_nested(struct tm_path_lane *lane, int64_t now_ps)
     }
 }
 
-/* in: from  the place of the next row: it is taken by what is over */
+/* in: from  the place of the next row, which is overwritten by a piece that has ended */
 TM_NOT_INLINE void take_nested(struct tm_path_lane *lane, uint32_t track, const struct tm_path_activity *from)
 {
     struct tm_path_nested *const nested = lane->nested;
@@ -240,7 +240,7 @@ TM_NOT_INLINE void take_nested(struct tm_path_lane *lane, uint32_t track, const 
 
     tm_path_end_nested(lane, row->start_ps);
     if (lane->nested_count == TM_PATH_NESTED_MOST)
-        return; /* it is a part of the one around it */
+        return; /* it counts as a part of the enclosing one */
     outer = lane->nested_count ? &nested->op[lane->nested_count - 1] : NULL;
     if (outer && outer->start_ps < row->start_ps) {
         struct tm_path_activity piece = *outer;

@@ -480,7 +480,7 @@ static void add_pauses(const struct device_time *d, struct tm_value *gaps)
     tm_add_int(pauses, "total_ps", d->pauses.total_ps);
 }
 
-/* Gaps in which the host needed as long as for the next operation or two. */
+/* Gaps about as long as the host needs for the next operation or two. */
 static void add_short(const struct device_time *d, struct tm_value *gaps)
 {
     struct tm_value *shorter = tm_add_object(gaps, "short"), *by_cause;

@@ -213,7 +213,7 @@ static uint32_t load_groups(struct device_time *d, struct tm_partial_reader *r)
 #define LANE(member, kind) TM_FIELD(struct lane, member, kind, KEEP)
 #define SUMS(member) TM_FIELD_STRUCTS(struct lane, member, struct sum, sum_fields)
 
-/* Behind its host and its id. */
+/* Stored after its host and its id. */
 static const struct tm_row_field device_fields[] = {
     LANE(device.name, TEXT), LANE(device.model, TEXT), LANE(device.has_collapsed_graphs, BOOL),
     LANE(has_flights, BOOL), LANE(start_ps, INSTANT),  LANE(end_ps, INSTANT),

@@ -332,7 +332,7 @@ TM_NOT_INLINE void keep_arguments(struct tm_feed *feed, const struct tm_event *e
         tm_feed_flush(feed);
 }
 
-/* in: event  may be in the batch, at its place or behind it.  out: true: it is in the batch */
+/* in: event  may be in the batch, at its place or after it.  out: true: it is in the batch */
 TM_INLINE bool take(struct tm_feed *feed, const struct tm_event *event)
 {
     struct feed_batch *const batch = feed->batch;

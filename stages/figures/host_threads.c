@@ -112,7 +112,7 @@ enum {
     CHUNK_STRETCHES = 60, /* about 1 KiB: there may be a chunk per thread */
     DEEPEST_STACK = 4096,
     FIRST_STACK = 4,
-    OPEN_MOST = 1 << 14, /* of all stacks together: half a MiB, whatever the share */
+    OPEN_MOST = 1 << 14, /* of all stacks together: half a MiB, regardless of the share */
 };
 
 /* From start to the start of the next one. */

@@ -421,7 +421,7 @@ static inline void close_plain(struct device_time *d, struct lane *lane, enum tm
         list_plain(d, lane, cause);
 }
 
-/* Whose event a gap is named by. */
+/* The thread whose event names a gap. */
 static enum told_by told_by(const struct gap_causes *causes, tm_strid name, bool is_main)
 {
     if (!name)

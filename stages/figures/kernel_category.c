@@ -627,7 +627,7 @@ enum tm_kernel_category tm_category_in(const char *text, size_t length)
     return category != TM_CATEGORY_SILENT || parts.arguments.length ? category : category_of_op(&lowered);
 }
 
-/* A string of the names, read by tm_category_in; only its last part behind '/' if it is a path. */
+/* A string of the names, read by tm_category_in; only its last part, after '/', if it is a path. */
 static enum tm_kernel_category read_text(struct tm_names *names, tm_strid id, bool is_path)
 {
     const char *text, *slash;

@@ -551,7 +551,7 @@ static void add_rows(struct report *r, struct tm_value *kernels, const struct qu
 
 /* --- the other tables --- */
 
-/* The mean length of the moments of computing: squares over the sum. */
+/* The time-weighted mean length: the sum of squares over the sum. */
 static int64_t weighted_mean_of(const struct kernels *k)
 {
     unsigned __int128 mean = tm_wide_value(k->compute_squares);

@@ -104,7 +104,7 @@ struct curve {
     bool has_first;
 };
 
-/* Points come in time order, and within what a difference of times can be. */
+/* Points come in time order, and their differences are in the range of times. */
 static tm_status complete_point(void *of, struct tm_partial_reader *r, void *row)
 {
     const struct memory_point *const point = row;

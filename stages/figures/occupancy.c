@@ -45,7 +45,7 @@ struct occupancy_row {
     uint32_t grid[3], block[3], registers, occupancy_milli;
     uint32_t major, minor; /* compute capability; 0 = not recorded */
     uint8_t category;      /* enum tm_kernel_category */
-    uint8_t is_collective; /* beside the kernels: other tools count them too */
+    uint8_t is_collective; /* in addition to the kernels: other tools count them, too */
 };
 
 struct occupancy {

@@ -95,8 +95,8 @@ static void merge_families(void *into, const void *from)
     tm_op_merge(&a->row, &b->row);
 }
 
-/* A program has an operation once: if there are more of a family than there are steps, they are one that it has many
- * times, each with a number. */
+/* A program contains an operation once: a family with more operations than there are steps is one operation that the
+ * program repeats, each time with another number. */
 static bool counts_as_one(const struct report *r, const struct family *family)
 {
     return family->members == 1 || family->members > r->steps;

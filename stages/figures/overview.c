@@ -95,7 +95,7 @@ struct host_row {
     struct tm_environment environment;
     uint8_t origin;         /* enum tm_origin */
     uint8_t backward;       /* enum tm_backward */
-    uint64_t device_events; /* of its devices' lines, those that repeat others left out: what profilers cap */
+    uint64_t device_events; /* of its devices' lines, without duplicates: what profilers cap */
     struct tpu_clocks clocks;
 };
 

@@ -85,7 +85,7 @@ static bool closes_at_end(const struct part *part, size_t open)
     return false;
 }
 
-/* Take one transform off: "jvp(layer_0)" becomes "layer_0". */
+/* Strip one transform: "jvp(layer_0)" becomes "layer_0". */
 static bool unwrap(struct reading *r, struct part *part)
 {
     static const char *const calls[] = { "jit", "pjit", "pmap", "xla_call", "xla_pmap", "core_call", NULL };

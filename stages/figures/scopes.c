@@ -283,7 +283,7 @@ static void add_layer(struct layer_report *r, struct tm_value *list, const struc
     size_t length, name_at, family_length;
 
     text = tm_names_text(r->scopes->names, layer->path, TM_SCOPE_PATH_MOST + 1, &length);
-    if (tm_failed(r->scopes->run)) /* it is as deep as the layer only when it is there */
+    if (tm_failed(r->scopes->run)) /* a path that could not be read is not as deep as the layer */
         return;
     tm_scope_path_read(text, length, &path);
     length = tm_scope_path_join(text, &path, layer->depth, joined);
@@ -671,7 +671,7 @@ static void add_node(struct scope_report *r, struct tm_value *list, const struct
     size_t length;
     const char *text = tm_names_text(r->scopes->names, node->path, TM_SCOPE_PATH_MOST + 1, &length);
 
-    if (tm_failed(r->run)) /* it is as deep as the node only when it is there */
+    if (tm_failed(r->run)) /* a path that could not be read is not as deep as the node */
         return;
     tm_scope_path_read(text, length, &path);
     length = tm_scope_path_join(text, &path, node->depth, joined);

@@ -169,7 +169,7 @@ static inline bool step_in_batch(struct head *head)
     return true;
 }
 
-/* The next record behind those, or the first one of the next batch. */
+/* The next record after those, or the first one of the next batch. */
 static bool turn_batch(struct head *head)
 {
     struct tm_batch *const batch = head->batch;
@@ -470,7 +470,7 @@ static void replace_first(struct order *o, struct group *g, size_t number, bool 
 }
 
 /* Records of a head from its place on go to the collected ones, as long as they start before a time; the first one
- * whenever it does.  out: the place behind them */
+ * whenever it does.  out: the place after them */
 static inline uint32_t collect(struct tm_merged *to, const struct head *head, int64_t until_ps, uint64_t most)
 {
     const struct tm_batch *const batch = head->batch;

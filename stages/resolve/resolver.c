@@ -956,7 +956,7 @@ TM_NOT_INLINE const struct tm_event *resolve_further(struct tm_resolver *r, cons
     return tm_failed(r->run) ? NULL : &site->event;
 }
 
-/* One that needs more than a look at its call site. */
+/* One that needs more than its call site. */
 TM_NOT_INLINE const struct tm_event *resolve_any(struct tm_resolver *r, const struct tm_track *track,
                                                  const struct tm_raw_record *raw)
 {

@@ -67,7 +67,7 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* A decimal number at the text's start, which is cut off.  out: false if there is none, or it does not fit */
+/* A decimal number at the text's start, which is consumed.  out: false if there is none, or it does not fit */
 static bool take_number(struct tm_text *text, uint64_t *number)
 {
     size_t n = 0;

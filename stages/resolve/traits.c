@@ -279,7 +279,7 @@ static char lower(char c)
     return is_upper(c) ? (char)(c - 'A' + 'a') : c;
 }
 
-/* Does `text` start with `want` (lower case), whatever its case? */
+/* Does `text` start with `want` (lower case), ignoring case? */
 static bool begins_any_case(struct tm_text text, const char *want, size_t length)
 {
     if (text.length < length)

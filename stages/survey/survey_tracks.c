@@ -17,7 +17,7 @@ static inline void fill_record(const struct tm_survey *s, struct tm_raw_record *
         tm_fill_record(s->source->signatures, raw);
 }
 
-/* The times of the record before, as if one that is before all others. */
+/* The times of the previous record; initially those of one before all others. */
 struct before {
     int64_t start_ps, dur_ps;
 };

@@ -56,8 +56,8 @@ struct tm_archive_reader {
     struct tm_archive_source source;
     struct archive *archive;
     struct archive_entry
-        *entry;      /* the current member; our own, since libarchive does not see that it has no memory for its */
-    locale_t locale; /* names of zip and pax are UTF-8, and are to stay that */
+        *entry;      /* the current member; our own, since libarchive misses a failed allocation of its own */
+    locale_t locale; /* names of zip and pax are UTF-8, and must stay so */
     bool is_zip, is_wrapped;
     bool in_order;   /* a zip that is read without its directory */
     uint64_t number; /* of the current member, from 1 */
@@ -686,7 +686,7 @@ static void tell_packing(const struct tm_archive_reader *r, char *packing, size_
 }
 
 /* Other compression methods take as much memory as the member requests, outside of the ledger: gigabytes for the
- * dictionary of an lzma, whatever the size of the file. */
+ * dictionary of an lzma, regardless of the size of the file. */
 static tm_status check_packing(const struct tm_archive_reader *r, const char *name)
 {
     char packing[32];

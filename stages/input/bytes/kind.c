@@ -2,7 +2,7 @@
 /* Detects the kind of a file.  Most formats have a magic number; JSON is identified by its keys.  Protobuf has no magic
  * number and four formats start alike, so the head is parsed once as each of them (shape tables: which field has which
  * wire type), and the best match wins.  Nothing is allocated.  Formats: schemas/xplane.proto; Perfetto's
- * trace_packet.proto, pprof's profile.proto, XLA's hlo.proto, of which the tables have the numbers and types of the
+ * trace_packet.proto, pprof's profile.proto, XLA's hlo.proto, for which the tables have the numbers and types of the
  * fields that occur early. */
 #include "stages/input/bytes/input_file.h"
 

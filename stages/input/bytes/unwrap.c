@@ -7,7 +7,7 @@
 #include <string.h>
 
 #if defined(__x86_64__) && __has_include(<xxh_x86dispatch.h>)
-#include <xxh_x86dispatch.h> /* the widest vectors that the processor has; installed where the library was built so */
+#include <xxh_x86dispatch.h> /* uses the widest vectors of the processor; only some builds of the library have it */
 #else
 #include <xxhash.h>
 #endif

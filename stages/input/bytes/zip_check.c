@@ -20,7 +20,7 @@ enum {
 /* What an entry or a header says of its member. */
 struct facts {
     unsigned flags, method;
-    uint64_t crc, packed, plain; /* bytes as they are there, and unpacked */
+    uint64_t crc, packed, plain; /* bytes as stored, and unpacked */
     uint64_t at;                 /* of an entry: where its header is */
     const uint8_t *name;
     size_t name_bytes, extra_bytes;

@@ -365,7 +365,7 @@ static bool has_no_place(const struct text *key, uint8_t value, const struct tm_
 }
 
 /* A member of the event.
- * in:     a->at  its key.  out: a->at  behind its value */
+ * in:     a->at  its key.  out: a->at  after its value */
 static void take_member(struct tm_chrome_arguments *a, const struct tm_chrome_words *words)
 {
     const uint8_t *value, *end;

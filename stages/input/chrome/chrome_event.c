@@ -214,7 +214,7 @@ void tm_chrome_moved(void *to, size_t by)
         reader->event.args.at -= by;
 }
 
-/* What is in the window fits: the side holds as much, and only strings of the window's one filling. */
+/* What is in the window fits: the side is as large, and holds only strings of one filling of the window. */
 static void copy_aside(struct tm_chrome_reader *reader, const char **at, uint32_t length)
 {
     uint8_t *const to = reader->side + reader->side_used;

@@ -584,7 +584,7 @@ static void tell_cap(struct scan *s)
                     s->maker.complete);
 }
 
-/* What was skipped because of damage, in words. */
+/* A description of what was skipped because of damage. */
 static void put_skipped(char *to, size_t room, const struct tm_chrome_damage *damage)
 {
     int used = 0;

@@ -17,7 +17,7 @@
  * event is remembered if its list has a template that needs only the correlation id.
  *
  * Measured instructions for reading and storing an event, without inflating: for a generated trace of eight GPUs 2,905
- * without templates and 1,043 with them (500,000 events, of which 99% match), for a real compilation 850, for PyTorch's
+ * without templates and 1,043 with them (500,000 events, 99% of which match), for a real compilation 850, for PyTorch's
  * 2,660 to 3,360 without and 1,160 to 1,340 with them, excluding flows.
  *
  * Memory: one table of fixed size, in the account `input`; when it is full, it is cleared.  An input without repetition
@@ -168,7 +168,7 @@ static void *put_bytes(struct tm_chrome_templates *t, const void *from, size_t l
     return memcpy(to, from, length);
 }
 
-/* The same string is kept once, whatever comes before it: an op that runs on eight devices has it eight times.
+/* The same string is kept once, regardless of what precedes it: an op that runs on eight devices has it eight times.
  * out: NULL: it is full */
 static const uint8_t *put_text(struct tm_chrome_templates *t, const uint8_t *at, uint32_t length)
 {

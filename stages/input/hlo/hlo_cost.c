@@ -178,7 +178,7 @@ static void take_convolution(struct tm_hlo *hlo, uint32_t module, const struct t
 
 /* --- custom calls --- */
 
-/* The list behind a key of a JSON text: ["1","2"] or [1, 2]; false = there is none. */
+/* The list after a key of a JSON text: ["1","2"] or [1, 2]; false = there is none. */
 static bool json_dims(struct tm_text json, const char *key, struct dims *dims)
 {
     const size_t length = strlen(key);

@@ -569,7 +569,7 @@ static bool is_own(const struct tm_hlo_instruction *in)
     return in->is_host_transfer || (in->target.length && memmem(in->target.at, in->target.length, "callback", 8));
 }
 
-/* What gives its operand. */
+/* What returns its operand. */
 static bool passes_on(const struct tm_hlo_instruction *in)
 {
     static const char *const names[] = { "opt-barrier", "copy",      "bitcast",    "domain",      "add-dependency",
@@ -622,7 +622,7 @@ static bool fusion_is_own(struct sharding *s, const struct tm_hlo_instruction *i
            (((const struct hlo_computation *)tm_rows_at(s->hlo->computations, row))->sums.traits & TM_HLO_OWN);
 }
 
-/* Whether what a fusion or another computation with it gives differs between devices, whatever its operands. */
+/* Whether the result of a computation with it, such as a fusion, differs between devices regardless of its operands. */
 bool tm_hlo_is_own(const struct tm_hlo_instruction *in)
 {
     return in->known->kind == TM_HLO_COLLECTIVE || is_own(in);

@@ -681,7 +681,7 @@ static void begin_computation(struct walk *k, uint64_t end)
     k->is_host = known->is_host;
 }
 
-/* What the computation itself says: behind its instructions on the wire, so it is kept for the second walk. */
+/* What the computation itself says: after its instructions on the wire, so it is kept for the second walk. */
 struct computation_end {
     int64_t id, root_id;
     bool is_fusion, is_host;

@@ -494,7 +494,7 @@ static void put_shape(struct tm_pftrace_events *e, struct tm_wire bytes, enum tm
     tm_facts_put_text(&e->event->facts, stat, text, used);
 }
 
-/* The mark of a slice without an end, which is made again. */
+/* The mark of a slice without an end, which is restored. */
 static bool is_unfinished_mark(struct tm_pftrace_events *e, const struct annotation *a)
 {
     static const char mark[] = "tracemill_unfinished";

@@ -43,7 +43,7 @@ enum { FLAG_CLEARED = 1, FLAG_NEEDS_STATE = 2 };
 
 struct window {
     uint8_t *buffer;
-    size_t room, at, end; /* the bytes [at, end) are there */
+    size_t room, at, end; /* the bytes [at, end) are available */
     uint64_t base;        /* where the buffer's first byte is in its content */
     bool at_end;          /* nothing follows */
 };
@@ -475,7 +475,7 @@ static bool take_large(struct tm_pftrace_reader *r, struct window *w, size_t hea
     return true;
 }
 
-/* The content ends inside a packet of packed ones: what is there of them is unpacked.  The length of the packet is
+/* The content ends inside a packet of packed ones: the available part of them is unpacked.  The length of the packet is
  * trusted if it matches that of its field.  out: false: it is something else */
 static bool take_cut_packed(struct tm_pftrace_reader *r, size_t head, uint64_t length)
 {

@@ -13,7 +13,7 @@ enum {
     NEAR_ENTRIES = 2048, /* a power of two */
     CLOCKS_MOST = 64,    /* known to all sequences */
     READINGS_MOST = 32,  /* of one snapshot */
-    STEPS_BACK = 1024,   /* from the last snapshot to the one that holds */
+    STEPS_BACK = 1024,   /* from the last snapshot to the one that applies */
     BOOTTIME = 6,
     REALTIME = 1,
     MONOTONIC = 3,

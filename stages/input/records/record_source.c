@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A cursor is a place in the store.  The one that counts holds what is known of the spans before as well. */
+/* A cursor is a position in the store.  The one that counts also keeps the state of earlier spans. */
 #include "stages/input/records/record_store.h"
 
 #include "pipeline/source.h"

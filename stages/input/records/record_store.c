@@ -3,7 +3,7 @@
  * of a track has 256 bytes, each further one twice as many up to 2 KiB, so millions of tracks with one event each take
  * a few times the space of their file.  The chain and the last block of the track that was added to last are at hand,
  * since formats write runs of events of one track.  Pages are small enough that a thousand tracks can grow side by
- * side, whatever --memory is. */
+ * side, regardless of --memory. */
 #include "stages/input/records/record_store.h"
 
 #include <stddef.h>
@@ -307,7 +307,7 @@ static void split_block(struct tm_record_store *store, uint32_t class)
     }
 }
 
-/* A block that no track has; its contents are whatever they were.  out: its number plus one */
+/* A block that no track has; its contents are undefined.  out: its number plus one */
 static uint64_t find_block(struct tm_record_store *store, uint32_t class)
 {
     uint64_t number;
@@ -534,7 +534,7 @@ void tm_record_store_add_timed(struct tm_record_store *store, const struct tm_ra
     store->chain.traits |= TM_STORED_TIMED;
 }
 
-/* --- what is there --- */
+/* --- reading --- */
 
 static struct chain find_chain(const struct tm_record_store *store, uint64_t track)
 {

@@ -180,7 +180,7 @@ struct xspace_cursor {
     uint64_t plane_number;
     struct tm_track track;
     uint64_t next_part;   /* row of more_lines, plus one; 0 = none */
-    uint64_t skimmed_to;  /* of the line: fields behind this place are new */
+    uint64_t skimmed_to;  /* of the line: fields after this place are new */
     int64_t line_ps;      /* what offsets count from */
     bool line_is_outlier; /* line_ps does not fit */
     struct tm_reader window;
@@ -616,7 +616,7 @@ bool tm_xspace_passes_over(const struct tm_head *head)
     return head->number == TM_XLINE_DISPLAY_NAME && head->type == TM_WIRE_LEN;
 }
 
-/* A field of a line behind its first event, which the scan has not read. */
+/* A field of a line after its first event, which the scan has not read. */
 static void note_late_field(struct xspace_cursor *c, const struct tm_head *head)
 {
     struct tm_trace *const trace = c->x->source.trace;
@@ -755,8 +755,8 @@ static tm_status next_record(struct tm_cursor *cursor, struct tm_raw_record *raw
     return *more ? TM_OK : c->x->source.trace->run->error.status;
 }
 
-/* Put an event into the batch of which everything but the times and the id is known: nearly all events.  false: it is
- * not one, or its times need a second look */
+/* Put an event into the batch if all but its times and its id is known, as for nearly all events.  false: it is not
+ * one, or its times need a second look */
 TM_INLINE bool put_known(struct xspace_cursor *c, const struct tm_xresult *known, const struct tm_xhead *head,
                          struct tm_batch *batch)
 {

@@ -157,7 +157,7 @@ static void take_shape(struct tm_xknown *known, const struct tm_wire *stats, str
     }
     shape->is_known = w.at == w.end;
     shape->seed = tm_hash_mix(tm_hash_mix(shape->plane, known->seed) ^ (uint64_t)shape->metadata_id, known->seed);
-    /* Unused holes are skipped: each product with the same secret leaves less of what is in the hash. */
+    /* Only the holes in use: each product with the same secret loses a part of the hash. */
     shape->seed = hash_bytes(known->seed, shape->seed, (const uint8_t *)shape->holes,
                              shape->hole_count * sizeof(shape->holes[0]));
 }

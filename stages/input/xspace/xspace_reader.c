@@ -155,7 +155,7 @@ void tm_reader_inside(struct tm_reader *w, struct tm_reader *outer, uint64_t len
     w->read_to = w->end;
 }
 
-/* How far before its place an empty window reads on; a window that is not empty reads on where it ends. */
+/* How far before its place an empty window continues to read; any other window continues at its end. */
 static size_t leap_of(const struct tm_reader *w, size_t bytes)
 {
     const uint64_t leap = w->base - w->read_to; /* huge if it is not empty */
@@ -213,7 +213,7 @@ void tm_reader_return(struct tm_reader *w, uint64_t offset)
     w->have = w->used = 0;
 }
 
-/* A head as it is there: of a group the first or last key alone. */
+/* A head unchanged: of a group, the first or last key alone. */
 static bool read_head(struct tm_reader *w, struct tm_head *head, bool *damaged)
 {
     struct tm_wire view = tm_reader_peek(w, LONGEST_HEAD);

@@ -5,7 +5,7 @@
  *
  * Writers put the id, the name, and the time of a line before its events.  With trace.skims_lines, only these are read
  * of a line, so a file is read once, by the survey, and not twice: the fingerprint is taken then as well, as far as
- * lines are read in the order of the file.  The survey checks what the scan would have found behind the first event; in
+ * lines are read in the order of the file.  The survey checks what the scan would have found after the first event; in
  * a file that is damaged or unusual there, trace.is_misread is set, and the caller starts again without it.
  * source: tensorflow.profiler.XSpace; does not depend on the order of fields on the wire. */
 #include <stdio.h>

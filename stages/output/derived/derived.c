@@ -137,7 +137,7 @@ static void end_busy(struct tm_derived *d, uint32_t device)
     if (b->end_ps <= b->origin_ps)
         return;
     tell_busy(d, device, b->stretch, b->sum_ps);
-    /* Behind it nothing but activities without length. */
+    /* After it, only activities without length. */
     if (b->end_ps - b->origin_ps > (int64_t)(b->stretch + 1) * b->length_ps)
         tell_busy(d, device, b->stretch + 1, 0);
     else if (b->told != 0)

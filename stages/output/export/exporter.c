@@ -621,7 +621,7 @@ static void exporter_add_span(struct tm_exporter *e, struct tm_lanes *lanes, str
         tm_lanes_open(lanes, span);
 }
 
-/* Classes that say something of an event beside its kind. */
+/* Classes that say more about an event than its kind. */
 static bool is_telling(enum tm_class class)
 {
     switch (class) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Open spans by track and lane, and by their end.  A lane is a chain from its innermost span outwards.  Which span ends
- * next: the ones that end soonest are in a sorted array, the others in a heap behind it,
+ * next: the ones that end soonest are in a sorted array, the others in a heap after it,
  *
  *     heap: later ends  |  soon: 900 700 650 640 | 630  <- the next one to end
  *

@@ -22,7 +22,7 @@
 enum {
     SLOTS = 2 * TM_OVERVIEW_ROWS,
     NAMES_MOST = 4,    /* of a run: the others are counted, but not by name */
-    LOOK_EVENTS = 256, /* between two looks at the quantum */
+    LOOK_EVENTS = 256, /* between two updates of the quantum */
     DEPTH_MOST = 256,
     NAME_SHOWN = 80, /* bytes of a name in the name of a run */
     LIST_BYTES = 1024,

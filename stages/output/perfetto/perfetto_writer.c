@@ -34,7 +34,7 @@ enum {
 /* Packets on their way to the file. */
 struct packet_block {
     size_t used;
-    uint8_t bytes[TM_PACKETS_BLOCK_BYTES + TM_PACKET_MOST]; /* and the packet that is made behind what is used */
+    uint8_t bytes[TM_PACKETS_BLOCK_BYTES + TM_PACKET_MOST]; /* and the packet that is made after the used part */
 };
 
 /* A full block may be deflated by another thread while the main thread makes the packets of the next one:

@@ -465,7 +465,7 @@ struct walk {
     const char *head; /* before the first member of the top */
     enum tm_args_level level;
     uint32_t objects; /* that have been opened */
-    size_t depth;     /* lists that are open beside the top */
+    size_t depth;     /* lists that are open besides the top */
     struct open_list open[TM_ARGUMENTS_DEEPEST + 1];
 };
 
