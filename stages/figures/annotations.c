@@ -57,7 +57,7 @@ struct launch {
     uint32_t track, device; /* track: of the launch */
 };
 
-/* Parts of what the tables of the stage `scopes` may take, in 32nds. */
+/* Shares of the memory for the tables of the stage `scopes`, in 32nds. */
 enum { ANNOTATION_ROWS = 6, ANNOTATION_SPANS = 4, ANNOTATION_LEADS = 1, ANNOTATION_EARLY = 1 };
 
 static inline size_t annotations_memory(struct tm_run *run, int parts)

@@ -49,7 +49,7 @@ struct balance {
 
 enum { BALANCE_LISTED = 50 };
 
-/* Parts of what the tables of this stage may take, in thirteenths; the last two are needed for the report only. */
+/* Shares of the memory for the tables of this stage, in thirteenths; the last two are needed for the report only. */
 enum { BALANCE_OPS = 7, BALANCE_STEPS = 3, BALANCE_TOP = 1, BALANCE_SPREADS = 2 };
 
 static inline size_t balance_memory(struct tm_run *run, int parts)
@@ -344,7 +344,7 @@ static int by_spread(const void *a, const void *b)
     return (x->number < y->number) - (x->number > y->number); /* of equal steps, the first one comes last */
 }
 
-/* A step over its devices; those that compute nothing in it take no part. */
+/* A step over its devices; those that compute nothing in it are excluded. */
 struct step_sum {
     int64_t number;
     int64_t max_ps, sum_ps;

@@ -104,8 +104,8 @@ struct collectives {
 
 enum { COLLECTIVES_FRONT = 128 }; /* a power of two: a program has few of them */
 
-/* Parts of what the tables of collectives may take, in 32nds; what is left is for the fronts and
- * for struct skew.  The last one is needed for the report only. */
+/* Shares of the memory for the tables of collectives, in 32nds; what is left is for the fronts and for struct skew.
+ * The last one is needed for the report only. */
 enum { COLLECTIVES_GROUPS = 5, COLLECTIVES_STRETCHES = 4, COLLECTIVES_SUMS = 4 };
 
 /* Totals of the exposed time of all collectives. */

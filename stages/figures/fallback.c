@@ -93,7 +93,7 @@ struct fallback {
     bool has_accelerator, has_cpu_device, has_steps;
 };
 
-/* Parts of what the tables of this stage may take, in sixteenths. */
+/* Shares of the memory for the tables of this stage, in sixteenths. */
 enum { FALLBACK_ROWS = 6, FALLBACK_PLACES = 6 };
 
 static inline size_t fallback_memory(struct tm_run *run, int parts)

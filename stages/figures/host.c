@@ -128,7 +128,7 @@ struct host {
     bool has_accelerator, has_cpu_device;
 };
 
-/* Parts of what the tables of this stage may take, in thirty-seconds. */
+/* Shares of the memory for the tables of this stage, in thirty-seconds. */
 enum {
     HOST_FRONT = 4,
     HOST_CALLS = 7,
@@ -1018,7 +1018,7 @@ static bool tells_names(const struct tm_event *event)
     return TM_CLASS_BIT(event->record.class) & classes || is_python(event);
 }
 
-/* What is known of a span when it starts: its own names, else those of its parent. */
+/* What is known about a span when it starts: its own names, else those of its parent. */
 static void describe(struct host *h, const struct tm_event *event, const struct host_span *around,
                      struct host_span *about)
 {

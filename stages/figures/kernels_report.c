@@ -41,7 +41,7 @@ struct work {
     int64_t total_ps;
 };
 
-/* Whose lengths those of a variant are. */
+/* The owner of the lengths of a variant. */
 struct variant {
     uint64_t key, name; /* low halves */
 };

@@ -153,7 +153,7 @@ enum {
 
 static const int64_t spike_ps = 1000000000; /* 1 ms */
 
-/* The lowest use in a thirty-second part of a millisecond. */
+/* The lowest use in 1/32 of a millisecond. */
 struct low {
     int64_t slot, at_ps, in_use;
     bool is_set;
@@ -280,7 +280,7 @@ static void take_higher(struct memory_point *into, const struct memory_point *fr
         *into = *from;
 }
 
-/* Join points so that at most MEMORY_POINTS + 1 are left. */
+/* Merge points so that at most MEMORY_POINTS + 1 are left. */
 static void thin(struct memory *m, struct allocator *a, uint64_t first_row)
 {
     const int64_t span_ps = a->point.at_ps - a->first_ps;

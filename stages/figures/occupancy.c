@@ -26,7 +26,7 @@ enum {
     OCCUPANCY_TAIL_ROWS = 20,
 };
 
-/* Parts of what the tables of this stage may take, in sixteenths. */
+/* Shares of the memory for the tables of this stage, in sixteenths. */
 enum { OCCUPANCY_GROUPS = 8, OCCUPANCY_TOP = 2 };
 
 static inline size_t occupancy_memory(struct tm_run *run, int parts)

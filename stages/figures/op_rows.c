@@ -675,7 +675,7 @@ static void emit_unknown(char *why, size_t bytes, const char *what, int64_t know
         what, compute_ps > 0 ? 100 * (double)known_ps / (double)compute_ps : 0.0);
 }
 
-/* in: why  nothing is known of any cost */
+/* in: why  no cost is known */
 static struct known_rates find_known(const struct ops *o, const char *why)
 {
     struct known_rates known = { .flops = is_known_enough(o->cost.flops_ps, o->compute_ps),
@@ -849,7 +849,7 @@ static void add_far(struct ops *o, struct op_roofs *roofs, struct tm_value *to)
     }
 }
 
-/* Why nothing is known of costs, in a buffer of the caller's. */
+/* Why no cost is known, in a buffer of the caller. */
 static void find_why(struct ops *o, char *why, size_t bytes)
 {
     const char *text;

@@ -56,7 +56,8 @@ struct scopes {
     bool has_device;
 };
 
-/* Parts of what the tables of this stage may take, in thirteenths.  Those of the report come when the ops are read. */
+/* Shares of the memory for the tables of this stage, in thirteenths.  Those of the report come when the ops are
+ * read. */
 enum { SCOPES_OPS = 4, SCOPES_NODES = 4, SCOPES_LAYERS = 3, SCOPES_FAMILIES = 2 };
 
 static inline size_t scopes_memory(struct tm_run *run, int parts)

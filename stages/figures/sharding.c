@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Sharding, the stage: groups the call sites of programs that run on several devices by their op, with what the HLO
- * says of it (stages/input/hlo/hlo_sharding.c).  Memory: groups, which spill. */
+ * says about it (stages/input/hlo/hlo_sharding.c).  Memory: groups, which spill. */
 #include "stages/figures/figure_stages.h"
 
 #include <string.h>
@@ -45,7 +45,7 @@ struct shard_sum {
     int64_t self_ps;
 };
 
-/* Parts of what the tables of this stage may take. */
+/* Shares of the memory for the tables of this stage. */
 enum { SHARD_ROWS = 3, SHARD_PROGRAMS = 1, SHARD_PARTS = 4 };
 
 enum { SHARD_MOST = 500 }; /* programs, and collectives, that are listed */

@@ -109,7 +109,7 @@ struct transfers {
     bool has_accelerator, has_cpu;
 };
 
-/* Parts of what the tables of this stage may take, in sixteenths; the lanes take what is left. */
+/* Shares of the memory for the tables of this stage, in sixteenths; the lanes take what is left. */
 enum { TRANSFERS_IDS = 2, TRANSFERS_PAIRS = 2, TRANSFERS_REPEATS = 4, TRANSFERS_TOP = 2 };
 
 static inline size_t transfers_memory(struct tm_run *run, int parts)

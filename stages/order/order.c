@@ -436,8 +436,8 @@ struct taker {
     void *to;
 };
 
-/* The records of one place as long as they start before a time, the first one whenever it does: lines of a device take
- * turns in runs.
+/* The records of one place as long as they start before a time, the first one in any case: lines of a device take turns
+ * in runs.
  * in:     *most  that are left to be given; what was given is taken off
  * out:    *more  false: the place is done */
 static tm_status give_run(struct order *o, struct head *head, int64_t until_ps, uint64_t *most,
@@ -469,8 +469,8 @@ static void replace_first(struct order *o, struct group *g, size_t number, bool 
     }
 }
 
-/* Records of a head from its place on go to the collected ones, as long as they start before a time; the first one
- * whenever it does.  out: the place after them */
+/* Records of a head from its place on go to the collected ones, as long as they start before a time; the first one in
+ * any case.  out: the place after them */
 static inline uint32_t collect(struct tm_merged *to, const struct head *head, int64_t until_ps, uint64_t most)
 {
     const struct tm_batch *const batch = head->batch;

@@ -618,7 +618,7 @@ static void tell_activity(struct tm_resolver *r, const struct tm_track *track, c
     const bool is_expanded = told->class == TM_CLASS_GRAPH && around->is_known;
 
     told->device = track->side == TM_SIDE_HOST ? tm_cpu_device(r->trace, config->ordinal) : track->device;
-    told->is_activity = !tm_failed(r->run); /* else it may be of no device */
+    told->is_activity = !tm_failed(r->run); /* else it may belong to no device */
     told->direction = (uint8_t)tm_direction_of(raw->traits);
     if (told->direction == TM_OTHER_DIRECTION && config->has_copy)
         told->direction = config->direction;
@@ -913,7 +913,7 @@ static inline void set_launch(struct tm_resolver *r, uint64_t number, const stru
     event->launch_start_ps = launch->start_ps;
     event->launch_dur_ps = launch->dur_ps;
     event->step = TM_NONE;
-    if (r->knows_steps && !tm_failed(r->run)) /* else it may be of no device */
+    if (r->knows_steps && !tm_failed(r->run)) /* else it may belong to no device */
         find_step(r, event);
     event->chosen = steps->all || event->step - steps->chosen_begin < steps->chosen_end - steps->chosen_begin;
 }

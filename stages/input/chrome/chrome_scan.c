@@ -421,7 +421,7 @@ static void remember(struct tm_chrome_maker *m, const struct tm_chrome_event *e,
     tm_chrome_remember(m->reader, known);
 }
 
-/* Whether more of what an event says about itself varies, or may vary, than its correlation id. */
+/* Whether anything but the correlation id varies, or may vary, in what an event says about itself. */
 static bool has_own_numbers(const struct tm_raw_record *raw)
 {
     return raw->own.length || (raw->record.flags & TM_FLAG_TEMPLATE && !(raw->record.common & TM_TEMPLATE_CORRELATION));

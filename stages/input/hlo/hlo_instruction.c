@@ -138,7 +138,7 @@ static int by_name(const void *key, const void *entry)
     return difference ? difference : (text->length > length) - (text->length < length);
 }
 
-/* What is known of an opcode; never NULL: one that is not known is of kind TM_HLO_OTHER. */
+/* What is known about an opcode; never NULL: one that is not known is of kind TM_HLO_OTHER. */
 static const struct tm_hlo_opcode *hlo_opcode_of(struct tm_text opcode)
 {
     const struct tm_hlo_opcode *found =

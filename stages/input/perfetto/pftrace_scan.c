@@ -45,7 +45,7 @@ struct other_packets {
     uint64_t count;
 };
 
-/* What the file says of devices: pipeline/engine/file_facts.c. */
+/* What the file says about devices: pipeline/engine/file_facts.c. */
 struct device_fact {
     char host[64]; /* "" = of the only one */
     char what[24]; /* "0": the ids and figures of some devices; "0_model", "0_vendor" */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See device_clock.h.  Devices are computed one after the other: their lines of ops are read, and each stretch of pairs
- * with the same difference is one row of two sorts, by time for the points and by difference for the median.  Where the
- * pairs of a device do not come in time order, stretches could overlap: then it is read again, and each pair is its own
- * row. */
+/* See device_clock.h.  Devices are processed one after the other: their lines of ops are read, and each stretch of
+ * pairs with the same difference is one row of two sorts, by time for the points and by difference for the median.
+ * Where the pairs of a device do not come in time order, stretches could overlap: then it is read again, and each pair
+ * is its own row. */
 #include "stages/input/records/device_clock.h"
 
 #include "pipeline/store/sorter.h"

@@ -491,7 +491,7 @@ void tm_facts_allocation(const struct tm_fact_maker *maker, const struct tm_fact
 }
 
 /* Launch facts out of the facts of an event: what a profiler of XLA writes as one string of details, PyTorch writes as
- * their own arguments.  Runs once per distinct set of facts; the cache of configs answers for the others. */
+ * their own arguments.  Runs once per distinct set of facts; the others come from the cache of configs. */
 
 enum {
     DETAILS_MOST = 4096,      /* bytes of a string that are examined */

@@ -328,7 +328,8 @@ static void push_early(struct join *j)
     j->early_count = 0;
 }
 
-/* Writers sort events of one time in any way: an end may precede its start in the file.  It is then placed after it. */
+/* Writers order simultaneous events arbitrarily: an end may precede its start in the file.  It is then placed after
+ * it. */
 static bool keep_early(struct join *j, const struct ordered_row *row)
 {
     if (j->early_count && j->early[0].kept.record.start_ps != row->kept.record.start_ps)

@@ -195,7 +195,7 @@ static_assert((UNIT_BYTES << LARGEST) - sizeof(struct block) == TM_RECORD_PLACE_
 static_assert(TM_RECORD_PLACE_BYTES / sizeof(union tm_packed) == TM_BATCH_RECORDS, "so does a batch");
 static_assert(LEAST_PAGE_BYTES % (UNIT_BYTES << LARGEST) == 0, "pages hold the largest blocks without a rest");
 
-/* The blocks of one track, and what is known of its records. */
+/* The blocks of one track, and what is known about its records. */
 struct chain {
     uint64_t first, last; /* plus one; 0 = none */
     uint64_t count;

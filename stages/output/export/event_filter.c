@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A filter's terms against events.  What depends on a host alone (devices, times of steps) is looked up once for each;
- * what a pattern says of a name is kept in a table of fixed size, so that most events need no text comparison. */
+ * what a pattern says about a name is kept in a table of fixed size, so that most events need no text comparison. */
 #include "stages/output/export/exporter.h"
 
 #include <stdlib.h>
@@ -28,7 +28,7 @@ struct tm_event_filter {
     size_t work_count;
     bool devices[TM_DEVICES_MOST], no_device;
     struct tm_rows *around; /* struct times, in order and disjoint: of AROUND; NULL = not wanted */
-    struct tm_name_answer events[EVENT_NAMES], tracks[TRACK_NAMES]; /* what the patterns say of their names */
+    struct tm_name_answer events[EVENT_NAMES], tracks[TRACK_NAMES]; /* what the patterns say about their names */
 };
 
 struct tm_event_filter *tm_event_filter_new(struct tm_run *run, struct tm_names *names, const struct tm_filter *filter)
@@ -345,7 +345,7 @@ static bool fits(const struct tm_event_filter *f, const char *text, size_t lengt
     return f->has[kind] == 0;
 }
 
-/* What the patterns say of a name of that kind.  in: known  of the name */
+/* What the patterns say about a name of that kind.  in: known  of the name */
 static bool ask(struct tm_event_filter *f, struct tm_name_answer *known, enum tm_filter_kind kind)
 {
     const char *text;

@@ -370,7 +370,7 @@ static uint32_t number_of(struct tm_parquet *p, size_t column, const char *text,
     }
 }
 
-/* The longest text: a row of such ones fits into an empty group. */
+/* The longest text: a row of such texts fits into an empty group. */
 static size_t longest_text(const struct tm_parquet *p)
 {
     return p->text_room / (p->count + 1);
