@@ -303,7 +303,7 @@ static struct annotation_span leave_ended(struct annotations *a, struct annotati
     return (struct annotation_span){ .name = 0 };
 }
 
-/* Where a span is in the list of its thread. */
+/* The position of a span in the list of its thread. */
 struct place {
     uint32_t ordinal, jump;
 };

@@ -28,7 +28,7 @@ struct step_row {
     uint32_t member, unused; /* spilled rows have no padding */
 };
 
-/* What a device computes: a union of activities that come in the order of their starts. */
+/* The compute time of a device: a union of activities that come in the order of their starts. */
 struct load {
     int64_t until_ps;
     int64_t number;     /* of the step that compute_ps belongs to */
@@ -129,7 +129,7 @@ static tm_status load_balance(struct tm_stage *s, struct tm_partial_reader *r)
     return b->run->error.status;
 }
 
-/* What the section balance has beyond the devices' sums: spread by step, and ops that several devices run. */
+/* The parts of the section balance beyond the devices' sums: spread by step, and ops that several devices run. */
 
 enum { EQUAL_PCT = 5 }; /* an op takes equally long where the slowest device needs less than this more than the mean */
 
@@ -502,8 +502,8 @@ static tm_status begin_host(struct tm_stage *s, const struct tm_trace *trace)
 
 /* --- ops --- */
 
-/* What the events of a site count for: an HLO op of its program where that is reported, else what the kernel is
- * called. */
+/* The op that the events of a site count for: the HLO op of its program if that is reported, else the name of the
+ * kernel. */
 static void find_op(struct balance *b, const struct tm_event *event, uint32_t member, struct op_row *row)
 {
     const struct tm_config *config = event->config;

@@ -41,7 +41,7 @@ struct collective_row {
     bool is_told;  /* the source of the key is in this row; else it is in another row of the same key */
 };
 
-/* What is looked up once for many events: a name and a configuration of the current host. */
+/* A lookup that many events share: a name and a configuration of the current host. */
 struct collective_front {
     struct collective_row row; /* of one event, except for its length */
     uint64_t start;            /* hash of the op that starts an asynchronous one, of it and of its wait; 0 =
@@ -485,7 +485,7 @@ static void add_exposed(struct tm_value *to, const struct exposed_parts *parts, 
                       exposed_ps < total_ps ? 100.0 * (1.0 - (double)exposed_ps / (double)total_ps) : 0);
 }
 
-/* What the report is made of. */
+/* State of the report. */
 struct reporting {
     struct collectives *c;
     struct exposed_sums exposed;

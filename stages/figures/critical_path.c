@@ -209,7 +209,7 @@ static struct tm_key key_of_site(const struct tm_critical_path *p, const struct 
     return tm_hash_key(&text, sizeof(text));
 }
 
-/* What is on a row of its own: once per site. */
+/* Fill a new row: once per site. */
 static void begin_site(struct tm_critical_path *p, struct path_row *row, int kind, tm_strid name, uint32_t config)
 {
     row->kind = (uint8_t)kind;

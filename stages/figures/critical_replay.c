@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a step would take without one of its parts: its dependencies are followed forward, in time order, once for
- * all questions.  For each activity, the vector of its times in all replays is kept:
+/* The time of a step without one of its parts: its dependencies are followed forward, in time order, once for all
+ * questions.  For each activity, the vector of its times in all replays is kept:
  *
  *     end of the one before it ─┐
  *     its launch on the host ───┴► start ─► + length, where it is not left out ─► end ─► waits of the host, the next ones
@@ -41,7 +41,7 @@ struct host_time {
     struct times times;
 };
 
-/* What a host thread did up to a call, from there back. */
+/* The activity of a host thread before a call, backwards in time. */
 struct host_part {
     int64_t parts_ps[TM_CAUSE_COUNT]; /* after the wait */
     struct tm_path_place place;       /* that the wait ended with; lane TM_NONE = there was no wait */
@@ -170,7 +170,7 @@ static struct host_time *thread_of(struct replay *r, uint32_t thread)
 
 static void resolve_pending(struct replay *r, struct tm_path_place place);
 
-/* What a thread did from its time up to another one.  out: how much of it was not recorded */
+/* Find what a thread did between its time and a later one.  out: how much of it was not recorded */
 static int64_t find_parts(struct replay *r, const struct host_time *host, int64_t to_ps)
 {
     int64_t unrecorded_ps = 0;

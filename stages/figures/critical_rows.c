@@ -178,7 +178,7 @@ static inline struct tm_path_activity *new_row(struct tm_path_lane *lane)
     return &lane->block->rows[lane->count % TM_PATH_BLOCK];
 }
 
-/* It is filled: what it followed. */
+/* The row is filled: find what it followed. */
 static inline void append(struct tm_path_lane *lane, uint32_t track, struct tm_path_activity *row)
 {
     const uint64_t number = lane->dropped + ++lane->count;

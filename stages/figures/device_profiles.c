@@ -165,7 +165,7 @@ static void add_stack(struct tm_device_profiles *p, const struct profile_row *ro
     }
 }
 
-/* What a site or function is. */
+/* Add the description of a site or function. */
 static void add_code(struct tm_device_profiles *p, const struct profile_row *row, struct tm_value *to)
 {
     static const struct tm_frame nowhere = { .line = 0 };
@@ -323,7 +323,7 @@ tm_status tm_device_profiles_begin(struct tm_device_profiles *p, const char *fil
     return p->run->error.status;
 }
 
-/* What a row is about: strings by their hashes, because a string may have two handles. */
+/* The subject of a row: strings by their hashes, because a string may have two handles. */
 struct subject {
     uint64_t table;
     struct tm_key label, function, file;

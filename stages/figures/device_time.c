@@ -51,7 +51,7 @@ static void add_host(struct device_time *d, const struct tm_trace *trace)
     d->session |= d->settings->session_window;
 }
 
-/* What the time of a lane is swept over: all of its steps, and its window. */
+/* The range over which the time of a lane is swept: all of its steps, and its window. */
 static void find_extent(struct device_time *d, struct lane *lane)
 {
     const struct tm_steps *steps = &d->trace->steps;
@@ -396,7 +396,7 @@ static void count_activities(const struct device_time *d, struct lane *lane, con
         sum_add(&lane->kernels, sums, 0);
 }
 
-/* What TPU ops wait for or start. */
+/* Counts what TPU ops wait for or start. */
 static void count_tpu_parts(struct lane *lane, const struct tm_event *event, const struct tm_site_sums *sums)
 {
     const int sort = event->level == TM_LEVEL_COLLECTIVE;
@@ -647,7 +647,7 @@ static void keep_step(struct device_time *d, uint32_t group, uint64_t ordinal)
         tm_rows_append(d->steps, &line);
 }
 
-/* What is left of a lane's time after its last activity: the rest of it, and idle time until its group is done. */
+/* Adds a lane's time up to its end: the rest of its last activity, and idle time until its group is done. */
 static void finish_lane(struct device_time *d, struct lane *lane)
 {
     struct told told = { d, lane };

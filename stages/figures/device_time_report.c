@@ -77,7 +77,7 @@ static const char *why_no_flights(const struct lane *lane, bool is_json_copy)
                         : "the profile contains no asynchronous operations of this core";
 }
 
-/* What runs beside the cores; the JSON copy of a profile lacks its lines. */
+/* Work that runs beside the cores; the JSON copy of a profile lacks its lines. */
 static void add_flight(struct tm_value *to, const struct lane *lane, bool is_json_copy)
 {
     const char *why = why_no_flights(lane, is_json_copy);
@@ -404,7 +404,7 @@ static void add_launch(struct tm_value *to, const struct listed_gap *gap)
     tm_add_int(launch, "dur_ps", gap->launch_dur_ps);
 }
 
-/* How long events of the same name take elsewhere. */
+/* Adds how long events of the same name usually take. */
 static void add_calls(struct tm_value *to, const struct listed_gap *gap)
 {
     const uint64_t shorter = gap->calls - gap->long_calls;

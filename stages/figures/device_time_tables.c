@@ -306,7 +306,7 @@ static void load_device(struct tm_partial_reader *r, struct lane *lane, uint32_t
         (void)tm_partial_damaged(r, "a device that is idle for longer than its window");
 }
 
-/* How many there are and how wide they are follows from the time that they span. */
+/* Their number and width follow from the time that they span. */
 static void load_bins(struct tm_partial_reader *r, struct tm_busy_bins *bins)
 {
     const int64_t start_ps = tm_partial_i64(r), end_ps = tm_partial_i64(r);

@@ -600,7 +600,7 @@ static void add_places(struct fallback *f, struct tm_value *section)
     tm_top_rows_free(top);
 }
 
-/* What the host did in a gap, where that gap is among the longest ones of the run. */
+/* What the host did in a gap, if that gap is among the longest ones of the run. */
 static const char *host_event_of(const struct tm_value *summary, const struct tm_stretch *trip)
 {
     const struct tm_value *gaps = tm_path(summary, "gaps.longest");

@@ -14,7 +14,7 @@ enum { OPEN_MOST = 1024, BATCH_EVENTS = 256 };
 
 #define CHOSEN (UINT64_C(1) << 63)
 
-/* What all events of a site have in common. */
+/* Facts that all events of a site share. */
 struct site_facts {
     uint32_t name, config, traits, device, thread;
     uint16_t flags;

@@ -454,7 +454,7 @@ static inline uint64_t bit_of(const struct fusion_cell *cell)
     return UINT64_C(1) << cell->op.low % 64;
 }
 
-/* To the groups, by op, step and device. */
+/* Move a cell to the groups, by op, step and device. */
 static void spill_cell(struct fusion *f, struct fusion_cell *cell)
 {
     struct fusion_open_step *open = &f->steps.open[cell->open];
@@ -470,7 +470,7 @@ static void spill_cell(struct fusion *f, struct fusion_cell *cell)
     tm_groups_add(f->steps.spilled, &row);
 }
 
-/* What occurred too often in a step of a device is added to the rows of the run. */
+/* Add an op that occurred too often in a step of a device to the rows of the run. */
 static void judge_cell(struct fusion *f, struct fusion_cell *cell)
 {
     struct fusion_op row = row_of(cell);

@@ -107,7 +107,7 @@ static void add_runs(struct fusion *f, struct tm_value *section)
 
 /* --- tables of ops --- */
 
-/* What is listed of each kind, and how many rows there were. */
+/* The listed rows of each kind, and how many there were. */
 struct tables {
     struct tm_top_rows *top[FUSION_KINDS];
     uint64_t distinct[FUSION_KINDS];

@@ -168,7 +168,7 @@ static void find_f32(struct fusion *f, const struct tm_event *event, const struc
     *is_f32 = precision && strcmp(precision, "f32") == 0;
 }
 
-/* What a compiler would fuse with what is around it. */
+/* Whether a compiler would fuse it with its neighbors. */
 static bool is_light(enum tm_kernel_category category)
 {
     switch (category) {
@@ -221,7 +221,7 @@ static enum fusion_sort sort_of(const struct fusion *f, const struct tm_event *e
     return has_matrix && tm_fusion_has_matrix_units(&f->trace->devices[event->device]) ? FUSION_UNIT : FUSION_PLAIN;
 }
 
-/* Its place among the ops. */
+/* Find its place among the ops. */
 static void find_op(struct fusion *f, struct fusion_site *site)
 {
     struct fusion_op repeated = { .kind = FUSION_REPEATED_OP, .name = site->name, .op = site->op };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the hosts did, the stage: opens the tables of the run, and passes each event to the tables that need it. */
+/* Host activity, the stage: opens the tables of the run, and passes each event to the tables that need it. */
 #include "stages/figures/figure_stages.h"
 
 #include <stdbool.h>
@@ -443,7 +443,7 @@ static void host_end_launches(struct host *h)
     host_free_launches(h);
 }
 
-/* What the hosts did, in a partial: sums, the hosts with their threads, and all groups in the order of their keys. */
+/* Host activity in a partial: sums, the hosts with their threads, and all groups in the order of their keys. */
 
 #define HOST(member, kind, merge) TM_FIELD(struct host, member, kind, merge)
 

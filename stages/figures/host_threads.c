@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What host threads did.  Per thread a stack of the events that are open and a log of the stretches that are past.
+/* Activity of host threads.  Each thread has a stack of its open events and a log of past stretches.
  * Memory: the log is kept in chunks; chunks before the horizon are dropped, and if the rest does not fit in the
  * share the oldest ones of all threads are spilled.  The stacks are bounded; deeper events are tallied and count as
  * their parents. */

@@ -432,7 +432,7 @@ static const char *const wrappers[] = {
 };
 /* clang-format on */
 
-/* What the arguments of one that works on each element may make of it. */
+/* What the arguments of an elementwise function may turn it into. */
 /* clang-format off */
 static const struct pattern element_patterns[] = {
     { "direct_copy_kernel", ANYWHERE, TM_CATEGORY_COPY },
@@ -598,7 +598,7 @@ static enum tm_kernel_category category_of_function(const struct lowered *lowere
     return category == TM_CATEGORY_SILENT ? FIRST_MATCH(lowered, parts->scopes, scope_patterns) : category;
 }
 
-/* What XLA:CPU gives to a library as a whole: its name does not say what is in it. */
+/* Whether XLA:CPU passes it to a library as a whole: its name does not say what it contains. */
 static bool is_library_fusion(const struct lowered *lowered)
 {
     return has(lowered, "ynn", WORD) || has(lowered, "xnn", WORD);
@@ -668,7 +668,7 @@ enum tm_kernel_category tm_category_of_text(struct tm_names *names, tm_strid tex
     return ask(names, text, false);
 }
 
-/* What the class and the level decide without any text. */
+/* The category if the class and the level determine it without any text. */
 static enum tm_kernel_category category_of_class(const struct tm_category_question *q)
 {
     switch (q->class) {

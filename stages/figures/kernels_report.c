@@ -33,7 +33,7 @@ struct report {
     uint64_t distinct, distinct_names;
 };
 
-/* What the category of a kernel depends on, and what it adds. */
+/* The data that determines the category of a kernel, and its contribution. */
 struct work {
     struct tm_category_question question;
     uint32_t unused; /* spilled rows have no padding */

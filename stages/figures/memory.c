@@ -267,7 +267,7 @@ static void find_allocator(struct memory *m, const struct tm_allocation *a)
 
 /* --- the curve --- */
 
-/* Which stretch of the curve a moment is in. */
+/* The stretch of the curve that contains a moment. */
 static int64_t stretch_of(const struct allocator *a, int64_t at_ps)
 {
     return a->stretch_ps ? (at_ps - a->first_ps) / a->stretch_ps : at_ps - a->first_ps;
@@ -488,7 +488,7 @@ static void keep_touch(struct memory *m, const struct tm_allocation *a, bool is_
     tm_sorter_push(m->touches, &touch);
 }
 
-/* What the first event of a host needs. */
+/* Make the tables that the first event of a host needs. */
 static bool make_tables(struct memory *m)
 {
     const size_t share = tm_budget_share(&m->run->budget, TM_ACCOUNT_TABLES);

@@ -12,7 +12,7 @@ struct rank {
     uint64_t row;
 };
 
-/* How much of each allocator is shown. */
+/* Limits on what is shown of each allocator. */
 struct room {
     uint64_t points, holders;
 };

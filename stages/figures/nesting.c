@@ -21,7 +21,7 @@ struct node {
     uint64_t payload[];
 };
 
-/* Where the chain of a lane starts: an open table with a tombstone for lanes that ended. */
+/* The start of the chain of a lane: an open table with a tombstone for lanes that ended. */
 struct place {
     uint64_t lane;
     uint32_t inner; /* NO_NODE = nothing is open */

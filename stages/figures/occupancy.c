@@ -495,7 +495,7 @@ static tm_status begin_host(struct tm_stage *s, const struct tm_trace *trace)
 
 /* --- call sites --- */
 
-/* What the halves of a row's key are made of; without padding. */
+/* The data from which each half of a row's key is made; without padding. */
 struct kernel_text {
     struct tm_key name;
     uint64_t shared_bytes, multiprocessors;

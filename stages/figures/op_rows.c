@@ -178,7 +178,7 @@ static bool is_bare(const char *name, size_t length)
     return false;
 }
 
-/* What a string is in an operation. */
+/* The role of a string in an operation. */
 enum part { NAME_ALONE /* it has no path */, NAME, PATH };
 
 /* A string in the form of the family. A string that would be truncated is kept unchanged.
@@ -354,7 +354,7 @@ void tm_op_add_times(struct tm_value *to, const struct op_row *row)
     tm_add_int(to, "max_ps", row->max_ps);
 }
 
-/* Its pass is of interest where it has its own rule for each. */
+/* Its pass matters if it has its own rule for each pass. */
 static void add_custom(struct ops *o, struct tm_value *to, const struct op_row *row)
 {
     struct tm_scope_path path;
@@ -384,7 +384,7 @@ static void add_texts(struct ops *o, struct tm_listed_texts *texts, struct tm_va
     tm_listed_text_or(texts, to, "source", row->source, not_told);
 }
 
-/* Where it can be found in the trace: its first event. */
+/* Its position in the trace: that of its first event. */
 void tm_op_add_first(struct ops *o, struct tm_value *to, const struct op_row *row)
 {
     const struct op_device *device = tm_rows_at(o->devices, row->first_device);
@@ -542,7 +542,7 @@ void tm_op_roofs_close(struct op_roofs *roofs)
     tm_top_rows_free(roofs->far);
 }
 
-/* What an operation took beyond its time at its roof. */
+/* The time of an operation beyond its time at the roof. */
 static int64_t lost_ps(const struct op_row *row, const struct op_roof *roof)
 {
     return (int64_t)((double)row->cost.bytes_ps * (1 - roof->roof_pct / 100));
@@ -607,7 +607,7 @@ static void add_text_or(struct tm_value *to, const char *key, const char *text)
         tm_add_null(to, key, "not recorded");
 }
 
-/* What the peak is of. */
+/* The type that the peak is for. */
 static const char *type_of(const struct op_device *device, const struct tm_peaks *peaks, enum tm_precision precision)
 {
     const bool has_units = has_matrices(device) && (!precision || peaks->matrix[precision] > 0);

@@ -26,7 +26,7 @@ struct op_facts {
     bool has_stats, has_hlo; /* where costs come from */
 };
 
-/* What is remembered of a call site of kernels. */
+/* The cached data of a call site of kernels. */
 struct op_site {
     uint64_t site;
     struct tm_key key; /* of its operation */

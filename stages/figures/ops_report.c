@@ -42,7 +42,7 @@ struct member {
     int64_t self_ps;
 };
 
-/* This many are listed: their rows have more in them than those of operations. */
+/* This many are listed: their rows are larger than those of operations. */
 static uint64_t families_most(const struct ops *o)
 {
     return o->settings->table_rows < FAMILIES_MOST ? o->settings->table_rows : FAMILIES_MOST;

@@ -171,7 +171,7 @@ static void keep_device(struct overview *o, const struct tm_device *device)
     tm_rows_append(o->devices, &row);
 }
 
-/* Whose events were left out, as the tally of them counts. */
+/* Counts the events of devices that were left out, as their tally does. */
 static void count_accelerators(struct overview *o, const struct tm_trace *trace)
 {
     for (uint64_t i = 0; i < tm_rows_count(trace->tracks); i++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What profiling itself costs, the stage: counts what each tracer recorded of the host's threads while the analyzed
- * steps ran.  Costs of one event were measured with JAX 0.10.2 and CPython 3.11 on an AMD EPYC, as the additional time
- * of a loop with the tracer on: docs/metrics.md, "Cost of profiling".  Memory: fixed. */
+/* The cost of profiling, the stage: counts what each tracer recorded on the host's threads while the analyzed steps
+ * ran.  Costs of one event were measured with JAX 0.10.2 and CPython 3.11 on an AMD EPYC, as the additional time of a
+ * loop with the tracer on: docs/metrics.md, "Cost of profiling".  Memory: fixed. */
 #include "stages/figures/figure_stages.h"
 
 #include <stdbool.h>

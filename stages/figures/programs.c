@@ -32,7 +32,7 @@ struct program_call {
     int64_t total_ps;
 };
 
-/* What a device does at once for the host: a compiled program, or what one call launched. */
+/* A unit of work that a device runs for the host: a compiled program, or what one call launched. */
 struct dispatch {
     uint64_t ops;     /* so far; 0 = none is open */
     uint64_t launch;  /* of its last op; 0 = not known */

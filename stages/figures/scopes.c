@@ -65,7 +65,7 @@ static inline size_t scopes_memory(struct tm_run *run, int parts)
     return tm_tables_memory(run, TM_TABLES_SCOPES, 13, (unsigned)parts);
 }
 
-/* What the tables hold of the section, once the ops are read. */
+/* The sums of the section in the tables, once the ops are read. */
 struct scope_sums {
     uint64_t count, unscoped_count, recomputed_count;
     int64_t self_ps, unscoped_ps, recomputed_ps, pass_ps[TM_PASS_COUNT];

@@ -287,7 +287,7 @@ static int most_repeated_first(const void *a, const void *b)
     return tm_key_order(x->key, y->key);
 }
 
-/* What the compiler added first, by its time. */
+/* Collectives that the compiler added come first, by their time. */
 static int most_moved_first(const void *a, const void *b)
 {
     const struct shard_row *x = a, *y = b;

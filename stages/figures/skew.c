@@ -62,7 +62,7 @@ static const struct coming *put_in_order(struct adding *a)
     return &a->order[last];
 }
 
-/* What an observer of the analysis gets of an instance. */
+/* Passes an instance to the observer of the analysis. */
 static void show_members(struct adding *a, int64_t last_ps)
 {
     const struct tm_settings *const settings = a->k->settings;

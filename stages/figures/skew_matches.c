@@ -456,7 +456,7 @@ static void keep_arrival(struct skew *k, const struct tm_event *event, struct ar
     tm_sorter_push(k->arrivals, arrival);
 }
 
-/* Which events: those of CPUs are threads of one process, whose participants are unknown. */
+/* Takes collectives of GPUs and TPUs; those of CPUs are threads of one process, whose participants are unknown. */
 void tm_skew_take_arrival(struct skew *k, const struct tm_event *event, struct tm_key row, uint64_t serial)
 {
     const struct tm_record *r = &event->record;

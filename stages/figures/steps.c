@@ -69,7 +69,7 @@ static void add_busy(struct tm_value *array, const struct device_step *step)
     tm_add_int(array, NULL, step->busy_ps);
 }
 
-/* Where the rows of a lane start: every lane of a host has as many as the host has steps, up to the limit. */
+/* The first row of a lane: every lane of a host has as many as the host has steps, up to the limit. */
 static uint64_t first_row(const struct device_time *d, const struct lane *lane, uint64_t *count)
 {
     const uint64_t rows = tm_rows_count(d->device_steps);
