@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is an archive, and what is in it. */
+/* Detects archives, and lists and reads their members. */
 #include "stages/input/bytes/archive.h"
 
 #include <errno.h>
@@ -399,7 +399,7 @@ static const char *archive_entry_name(const struct tm_archive_reader *r, struct 
     return name && name[0] && strlen(name) <= TM_MEMBER_NAME_MOST ? name : NULL;
 }
 
-/* What it is a link to, a view; NULL = it is none, or that cannot be reported.  out: *is_hard */
+/* The target of a link, a view; NULL = it is no link, or its target cannot be reported.  out: *is_hard */
 static const char *archive_entry_link(const struct tm_archive_reader *r, struct archive_entry *entry, bool *is_hard)
 {
     const locale_t before = r->locale ? uselocale(r->locale) : (locale_t)0;

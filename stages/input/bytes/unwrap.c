@@ -152,7 +152,7 @@ static tm_status read_block(struct tm_unwrap *u)
 
 /* ---- one step ----------------------------------------------------------------------------------------- */
 
-/* What the first block holds, and then from the file itself. */
+/* Copy what the first block holds, then read from the file itself. */
 static tm_status copy_plain(struct tm_unwrap *u, struct tm_flow *flow)
 {
     const size_t left = u->block_have - u->block_at;
@@ -298,7 +298,7 @@ static tm_status end_ahead(struct tm_unwrap *u)
     return u->run->error.status;
 }
 
-/* What the thread has, or at its end what comes then. */
+/* Take what the thread has produced, or after its end continue without it. */
 static tm_status take_ahead(struct tm_unwrap *u, uint8_t *to, size_t bytes, size_t *got)
 {
     uint64_t read;

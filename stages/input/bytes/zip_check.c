@@ -17,7 +17,7 @@ enum {
 };
 /* clang-format on */
 
-/* What an entry or a header says about its member. */
+/* The fields of an entry or a header that describe its member. */
 struct facts {
     unsigned flags, method;
     uint64_t crc, packed, plain; /* bytes as stored, and unpacked */

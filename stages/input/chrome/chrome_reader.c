@@ -203,7 +203,7 @@ static const uint8_t *read_tail(struct tm_chrome_reader *r, const uint8_t *at)
 
 /* --- the list --- */
 
-/* What {} was, now that it is known what follows. */
+/* Count an empty {}, now that it is known what it was. */
 static void settle_empty(struct tm_chrome_reader *r, enum tm_tally which)
 {
     if (r->waits_empty)

@@ -234,7 +234,7 @@ static bool take_times(struct tm_chrome_maker *m, const struct tm_chrome_event *
 
 /* --- what it says about itself --- */
 
-/* What joins halves: async spans by category and id, flows also by their name.
+/* The key that joins halves: async spans by category and id, flows also by their name.
  * source: Trace Event Format, "Async Events", "Flow events" */
 static uint64_t key_of_id(const struct tm_chrome_event *e, enum tm_chrome_sort sort, struct tm_chrome_known *known)
 {
@@ -356,7 +356,7 @@ static inline bool store_plain(struct tm_chrome_maker *m, const struct tm_chrome
                                      e->dur.us * ps_per_us + e->dur.ps, correlation);
 }
 
-/* What is made from an event that equals an earlier one except for its numbers. */
+/* Store the record of an event that equals an earlier one except for its numbers. */
 static void store_known(void *to, const struct tm_chrome_event *e)
 {
     struct tm_chrome_maker *const m = to;
@@ -782,7 +782,7 @@ static int compare_times(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* How many of the sorted times are before this one. */
+/* The number of sorted times before this one. */
 static size_t count_before(const struct sample *s, int64_t us)
 {
     return tm_sorted_place(&us, s->sorted, s->count, sizeof(s->sorted[0]), compare_times);

@@ -371,7 +371,7 @@ static tm_strid name_plane(struct tm_chrome_tracks *t, const struct tm_chrome_pr
     return tm_names_put(t->trace->names, text, used + length + 1);
 }
 
-/* What the file calls a device that has the number of its process: "AIU 0", "XPU 1".
+/* The file's name for a device with the number of its process: "AIU 0", "XPU 1".
  * out:    false: it does not have that form, and text is as it was */
 static bool name_device(struct tm_chrome_tracks *t, const struct tm_chrome_process *owner, int64_t ordinal, char *text,
                         size_t room)

@@ -180,7 +180,7 @@ static bool is_softmax(const struct hlo_sums *sums)
     return (sums->traits & TM_HLO_EXPONENTIAL) && (sums->traits & (TM_HLO_DIVIDES | TM_HLO_REDUCES));
 }
 
-/* What the op is, now that its computation is known. */
+/* Complete the op, now that its computation is known. */
 static void complete_op(struct tm_hlo *hlo, uint32_t row, const struct hlo_computation *called)
 {
     struct tm_hlo_op *op = tm_rows_change(hlo->trace->hlo_ops, row);

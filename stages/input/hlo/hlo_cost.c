@@ -438,7 +438,7 @@ enum {
     GROUPS_TEXT = 4096, /* longer ones end in "..." */
 };
 
-/* What is found of the groups. */
+/* The groups that were found. */
 struct groups {
     struct tm_hlo_text text;
     uint64_t count, size; /* size: of the first group; of pairs: their number */

@@ -188,7 +188,7 @@ static bool is_power_of_two(uint64_t n)
     return n && !(n & (n - 1));
 }
 
-/* Which device has the n-th tile. */
+/* The device of the n-th tile. */
 struct tiles {
     uint64_t dims[TM_HLO_RANK_MOST];
     uint32_t rank, replicated; /* the last dimensions, along which devices have the same */
@@ -376,7 +376,7 @@ static void add_part(struct sharding *s, struct value *to, uint32_t bits)
     tm_rows_append(s->hlo->parts, &bits);
 }
 
-/* What depends on either one. */
+/* The value that depends on both. */
 static struct value join(struct sharding *s, struct value a, struct value b, uint32_t more)
 {
     struct value both = whole(0);
@@ -569,7 +569,7 @@ static bool is_own(const struct tm_hlo_instruction *in)
     return in->is_host_transfer || (in->target.length && memmem(in->target.at, in->target.length, "callback", 8));
 }
 
-/* What returns its operand. */
+/* Whether an op returns its operand. */
 static bool passes_on(const struct tm_hlo_instruction *in)
 {
     static const char *const names[] = { "opt-barrier", "copy",      "bitcast",    "domain",      "add-dependency",
@@ -628,7 +628,7 @@ bool tm_hlo_is_own(const struct tm_hlo_instruction *in)
     return in->known->kind == TM_HLO_COLLECTIVE || is_own(in);
 }
 
-/* What calls nothing that has to be evaluated. */
+/* Evaluate an op that calls nothing that has to be evaluated. */
 static struct value evaluate_simple(struct sharding *s, const struct tm_hlo_instruction *in, int depth)
 {
     if (is_own(in) || ((in->known->traits & TM_HLO_IS_FUSION) && fusion_is_own(s, in, depth)))
@@ -659,7 +659,7 @@ static void count_parameter(struct sharding *s, const struct tm_hlo_instruction 
     row->repeated_parameters += !bits;
 }
 
-/* What the HLO of a loop or a call contains counts, not the call. */
+/* The contents of a loop or a call count, not the loop or call itself. */
 static bool computes(const struct tm_hlo_instruction *in)
 {
     return in->known->kind != TM_HLO_COLLECTIVE &&

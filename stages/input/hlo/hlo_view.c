@@ -203,7 +203,7 @@ static tm_strid put(struct view *v, struct tm_text text)
                        : 0;
 }
 
-/* What was written into v->text; a long one ends in "...". */
+/* Store what was written into v->text; a long one ends in "...". */
 static tm_strid put_written(struct view *v, struct tm_hlo_text *text)
 {
     if (text->cut) {
@@ -436,7 +436,7 @@ static void add_operands(struct view *v, struct tm_value *to, const struct entry
     tm_add_uint(to, "operand_count", e->operand_count);
 }
 
-/* Its computed figures.  in: op  NULL = nothing */
+/* Adds its computed figures.  in: op  NULL = nothing */
 static void add_costs(struct view *v, struct tm_value *to, const struct tm_hlo_op *op)
 {
     if (op && op->has_flops)

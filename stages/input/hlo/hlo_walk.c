@@ -98,7 +98,7 @@ static bool is_opcode(const struct tm_hlo_instruction *in, const char *name)
     return tm_text_is(in->opcode, name);
 }
 
-/* What the instruction reads of one of its operands. */
+/* Note what the instruction reads of one of its operands. */
 static void use(struct value *parameter, const struct tm_hlo_instruction *in, uint32_t n,
                 const struct hlo_result *result)
 {
@@ -114,7 +114,7 @@ static void use(struct value *parameter, const struct tm_hlo_instruction *in, ui
         parameter->is_whole = 1;
 }
 
-/* What it writes where it is the result. */
+/* Note what it writes if it is the result. */
 static void set_written(struct hlo_reads *reads, const struct tm_hlo_instruction *in, const struct hlo_result *result,
                         struct value *value)
 {
@@ -196,7 +196,7 @@ static void hlo_reads_end(struct tm_hlo *hlo, uint64_t number, int64_t root_id, 
     }
 }
 
-/* Where an op is in the source.  Its metadata says it, or names a frame of the module's table: frames name
+/* The source location of an op.  Its metadata contains it, or names a frame of the module's table: frames name
  * locations, locations files, all by numbers that count from 1.
  * source: StackFrameIndexProto {file_names 1, file_locations 3 {file_name_id 1, line 3}, stack_frames 4
  *         {file_location_id 1}}; xla/service/hlo.proto */
@@ -359,7 +359,7 @@ void tm_hlo_add_sums(struct hlo_sums *into, const struct hlo_sums *from)
 /* A wait (-done, async-update) has the same message as its start (-start, async-start), and gets the same properties:
  * on a TPU the wait takes the time. */
 
-/* What has started in the current computation: the latest ones; a wait follows closely after its start. */
+/* The latest ops that were started in the current computation; a wait follows closely after its start. */
 static void note_start(struct hlo_waits *waits, int64_t id, uint32_t op)
 {
     waits->starts[waits->next++ % HLO_STARTS] = (struct hlo_start){ .id = id, .op = op };
@@ -575,7 +575,7 @@ static void fill_op(struct walk *k, const struct tm_hlo_instruction *in, const s
     tm_hlo_collective(hlo, &k->module, in, cost, op);
 }
 
-/* What the instruction adds to its computation. */
+/* Add the instruction to the sums of its computation. */
 static void add_own(struct walk *k, const struct tm_hlo_instruction *in, const struct hlo_cost *cost,
                     const struct tm_hlo_op *op)
 {
@@ -681,7 +681,7 @@ static void begin_computation(struct walk *k, uint64_t end)
     k->is_host = known->is_host;
 }
 
-/* What the computation itself says: after its instructions on the wire, so it is kept for the second walk. */
+/* Fields of the computation itself: they follow its instructions on the wire, so they are kept for the second walk. */
 struct computation_end {
     int64_t id, root_id;
     bool is_fusion, is_host;

@@ -401,7 +401,7 @@ static uint64_t place_of(const struct tm_pftrace_reader *r, const struct window 
     return w == &r->outer ? w->base + w->at : r->packed_at;
 }
 
-/* What is at the window's place is no packet. */
+/* The bytes at the window's place are no packet. */
 static void skip_damage(struct tm_pftrace_reader *r, struct window *w, bool may_be_cut)
 {
     const uint64_t at = place_of(r, w);

@@ -45,7 +45,7 @@ struct other_packets {
     uint64_t count;
 };
 
-/* What the file says about devices: pipeline/engine/file_facts.c. */
+/* Facts of the file about devices: pipeline/engine/file_facts.c. */
 struct device_fact {
     char host[64]; /* "" = of the only one */
     char what[24]; /* "0": the ids and figures of some devices; "0_model", "0_vendor" */
@@ -591,7 +591,7 @@ static void take_complete(struct scan *s, uint32_t track, uint32_t holder, int64
     add(s, &s->raw, s->has_times ? &s->times : NULL);
 }
 
-/* What a phase of Chrome's format means for a slice. */
+/* The type of a slice from its phase in Chrome's format. */
 static enum tm_pftrace_type type_of_phase(int32_t phase)
 {
     switch (phase) {
@@ -1178,7 +1178,7 @@ static const char *name_of_other(uint32_t field)
     return number;
 }
 
-/* What the file lacks, and what was skipped in it. */
+/* Notes what the file lacks, and what was skipped in it. */
 static void write_note(struct scan *s)
 {
     char *const note = s->trace->note;

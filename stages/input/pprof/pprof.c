@@ -55,7 +55,7 @@ struct pprof_line {
     int64_t line;
 };
 
-/* What a value is: numbers of strings. */
+/* The type of a value: numbers of strings. */
 struct pprof_type {
     int64_t type, unit;
 };
@@ -136,7 +136,7 @@ static tm_strid put_text(struct pprof *p, int64_t number)
 
 /* --- messages --- */
 
-/* What a small message unpacks to. */
+/* Takes an unpacked small message. */
 typedef void use_message(struct pprof *p, const struct tm_wire *bytes);
 
 static void use_type(struct pprof *p, const struct tm_wire *bytes)

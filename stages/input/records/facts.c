@@ -687,7 +687,7 @@ static void take_tpu_op(const struct tm_fact_maker *maker, const struct tm_facts
 
 /* --- all of it --- */
 
-/* What a config is made from, as one number. */
+/* A hash of all that a config is made from. */
 static uint64_t hash_of_facts(const struct tm_fact_maker *maker, const struct tm_facts *facts, uint32_t op_config)
 {
     uint64_t hash = tm_facts_mix(facts, facts->config_hash, TM_FACT_OF_OP, op_config);

@@ -64,7 +64,7 @@ void tm_met_begin(struct tm_met_lists *lists, uint64_t key, const uint8_t *from,
     }
 }
 
-/* How many bytes at the front are the same. */
+/* The length of the common prefix. */
 static size_t same_bytes(const uint8_t *a, const uint8_t *b, size_t most)
 {
     size_t same = 0;

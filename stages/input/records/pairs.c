@@ -235,7 +235,7 @@ static uint64_t prefix_of_times(const void *row)
 
 /* --- starts and ends --- */
 
-/* What names are compared by: the handle, or where a name may have several, its hash. */
+/* The key by which names are compared: the handle, or its hash if a name may have several handles. */
 static struct tm_key name_key(const struct join *j, tm_strid name)
 {
     return j->has_duplicates ? tm_names_info(j->names, name).hash : (struct tm_key){ .low = name };

@@ -351,7 +351,7 @@ static tm_status next_stored_record(struct tm_cursor *cursor, struct tm_raw_reco
     return *more ? TM_OK : cursor->source->trace->run->error.status;
 }
 
-/* What is done with each record, for those of a batch. */
+/* Do for a batch what is done with each single record. */
 static void finish_batch(struct record_cursor *c, struct tm_batch *batch)
 {
     const struct record_source *const s = (const struct record_source *)c->base.source;

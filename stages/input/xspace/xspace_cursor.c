@@ -315,7 +315,7 @@ static struct tm_cursor *open_cursor(struct tm_source *source, uint64_t track, s
     return NULL;
 }
 
-/* What joins an event with others: a driver's id, or the key of a run. */
+/* The key that joins an event with others: a driver's id, or the key of a run. */
 static uint64_t correlation_of(const struct xspace_cursor *c, uint32_t traits)
 {
     const struct tm_facts *facts = &c->event.facts;
@@ -858,7 +858,7 @@ static tm_status own_arguments(struct tm_cursor *cursor, struct tm_raw_record *r
 
 /* --- the clock of a device --- */
 
-/* What its own event says times. */
+/* Whether an event has times of its own. */
 enum device_times { NO_DEVICE_TIMES, HAS_DEVICE_TIMES, MAYBE_DEVICE_TIMES };
 
 /* The device's times of an event whose statistics have the usual encoding: each has one number after its id, or can be

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is kept of events that were seen before, and how it is learned.  See xspace_known.h. */
+/* Learns and keeps results of events that were seen before.  See xspace_known.h. */
 #include "stages/input/xspace/xspace_known.h"
 
 #include <string.h>
@@ -83,7 +83,7 @@ static struct tm_xshape *make_shape(struct tm_xknown *known, const struct tm_xki
     return &known->shapes[i];
 }
 
-/* What a statistic is, and where its number is.
+/* Find what a statistic is, and where its number is.
  * out:    *hole  but `before`; head_bytes 0 if it is not as writers write it: id first, then the value, nothing
  * else,
  *         all lengths in one byte */

@@ -16,8 +16,8 @@
 
 #define TM_WIRE_KEY_MOST UINT32_MAX /* numbers have 29 bits; what is larger, the official reader refuses as well */
 
-/* What is not common in the wire format: long numbers and keys, numbers of fixed size, damage, and groups, which no
- * message that we read has: those are stepped over as one field, however deep they nest. */
+/* Rare cases of the wire format: long numbers and keys, numbers of fixed size, damage, and groups, which no message
+ * that we read has: those are stepped over as one field, however deep they nest. */
 
 bool tm_wire_any_varint(struct tm_wire *w, uint64_t *value)
 {

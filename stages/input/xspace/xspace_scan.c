@@ -28,7 +28,7 @@ enum {
 
 static const int64_t epoch_ns = (int64_t)1e17; /* 1973: no profile is that long */
 
-/* Where a plane's name was seen first. */
+/* The first position of a plane's name. */
 struct process_slot {
     struct tm_key name;
     uint64_t plane; /* plus one; 0 = empty */
@@ -278,7 +278,7 @@ static void scan_line(struct scan *s, uint64_t plane_number, struct tm_reader *w
 /* The walks over a plane: first for its lines and the names of statistics, then for the rest. */
 enum walk { WALK_LINES, WALK_EVENTS, WALK_NONE };
 
-/* Which walk takes a field. */
+/* The walk that takes a field. */
 static enum walk walk_of(uint32_t field)
 {
     if (field == PLANE_LINE || field == PLANE_STAT_METADATA)
@@ -381,8 +381,8 @@ static void find_planes(struct scan *s)
     }
 }
 
-/* What was stepped over before a place is read for the fingerprint now, so that what follows need not be read again
- * for it. */
+/* What was skipped before a place is read for the fingerprint now, so that what follows need not be read again for
+ * it. */
 static void see_all(struct scan *s, uint64_t end)
 {
     const struct tm_input *const input = s->x->input;
