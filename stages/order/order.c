@@ -28,7 +28,7 @@ struct head {
     bool waits; /* its record belongs to a later part */
 };
 
-/* What heads are compared by, and which one it is. */
+/* The key of a head, and its number. */
 struct node {
     int64_t start_ps, dur_ps;
     uint64_t rest; /* an arrow's end, its track, the number of the head */

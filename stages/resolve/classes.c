@@ -256,7 +256,7 @@ static bool is_cpu_op(const struct tm_class_question *q)
     return (q->flags & (TM_FLAG_HLO_OP | TM_FLAG_CORRELATION)) == TM_FLAG_HLO_OP && !(q->traits & TM_TRAIT_END_MARKER);
 }
 
-/* What no row of the table knows by name. */
+/* The class of an event that no row of the table matches by name. */
 static enum tm_class classify_unknown(const struct tm_class_question *q)
 {
     if (q->line_is_user)

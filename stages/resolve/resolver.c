@@ -38,7 +38,7 @@ struct tm_sparse_launch {
     struct tm_short_launch row;
 };
 
-/* What a short row has no room for. */
+/* Fields that do not fit in a short row. */
 struct tm_wide_launch {
     int64_t dur_ps;
     uint32_t track, thread;
@@ -157,7 +157,7 @@ static void become_sparse(struct tm_launches *l)
     release_rows(l);
 }
 
-/* How many rows the block has next, so that `needed` fit: twice as many while it is small, then a quarter more. */
+/* The next number of rows of the block, so that `needed` fit: twice as many while it is small, then a quarter more. */
 static size_t next_capacity(const struct tm_launches *l, size_t needed)
 {
     const size_t bytes = needed * ROW_BYTES;
@@ -206,8 +206,8 @@ static void shift_up(struct tm_launches *l, size_t rows)
     l->used += rows;
 }
 
-/* How many rows the block has to start earlier for a key: none if it follows the first one.  A block that has to move
- * gets a fourth more, so that descending keys do not move it each time. */
+/* By how many rows the block has to start earlier for a key: none if it follows the first one.  A block that has to
+ * move gets a fourth more, so that descending keys do not move it each time. */
 static uint64_t rows_before(const struct tm_launches *l, uint64_t key)
 {
     const uint64_t before = l->least_key - key;
@@ -354,7 +354,7 @@ uint64_t tm_launches_find_sparse(struct tm_launches *l, uint64_t key, struct tm_
 
 enum { RECALLS = 16 }; /* a power of two */
 
-/* What was found last on one of some lanes: the same is found from from_ps on, up to until_ps. */
+/* The last result on one of some lanes: the same is found from from_ps on, up to until_ps. */
 struct recall {
     uint64_t lane;
     int64_t from_ps, until_ps; /* equal = nothing was found yet */
@@ -611,7 +611,7 @@ static bool is_device_class(enum tm_class class)
     return class >= TM_CLASS_KERNEL && class <= TM_CLASS_CPU_OP && class != TM_CLASS_TPU_ASYNC;
 }
 
-/* What only activities of a device have. */
+/* Sets what only activities of a device have. */
 static void tell_activity(struct tm_resolver *r, const struct tm_track *track, const struct tm_raw_record *raw,
                           const struct tm_circumstances *around, const struct tm_config *config, struct tm_told *told)
 {

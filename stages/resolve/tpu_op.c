@@ -170,7 +170,7 @@ uint64_t tm_hlo_line_message_bytes(const struct tm_hlo_line *line, uint32_t grou
 /* What an op of a TPU core does, from its HLO line.  The line may be truncated anywhere; then, and where the event's
  * name is only the op's name, the category decides, else the name.  Checked on a TPU v6e profile. */
 
-/* What an op starts, waits for, or is. */
+/* The sort of work that an op starts, waits for, or is. */
 enum sort { SORT_COMPUTE, SORT_COPY, SORT_COLLECTIVE, SORT_HOST, SORT_CONTAINER, SORT_ASYNC };
 
 static bool holds(struct tm_text text, const char *want)
@@ -199,7 +199,7 @@ static struct tm_text without_prefix(struct tm_text text, const char *prefix)
     return tm_text_begins(text, prefix) ? tm_text_from(text, strlen(prefix)) : text;
 }
 
-/* What an async-start wraps: "calls=%wrapped_all_gather" or the op's own name. */
+/* The sort of what an async-start wraps: "calls=%wrapped_all_gather" or the op's own name. */
 static enum sort sort_of_async(const struct tm_hlo_line *line)
 {
     const char *calls = line->operands.length ? memmem(line->operands.at, line->operands.length, "calls=", 6) : NULL;

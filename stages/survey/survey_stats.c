@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How many records of each kind there are: see survey.h. */
+/* Counts the records of each kind: see survey.h. */
 #include <string.h>
 
 #include "pipeline/store/groups.h"
@@ -10,7 +10,7 @@
 /* Counting in two steps: records by their kind, in an open-addressing table that moves to a group table when it is half
  * full; then, after the survey has determined the threads, launches, and devices, each kind gets its class. */
 
-/* What records of one sort have in common. */
+/* The key that records of one sort share. */
 struct sort {
     uint64_t name_and_config;
     uint64_t rest; /* track << 32 | flags << 16 | class << 8 | kind << 4 | marks */
@@ -268,7 +268,7 @@ static bool find_sort(const struct tm_survey_stats *c, const struct sort *sort, 
     return sort->rest & IS_IN_ORDER || !tm_survey_stats_needs_order(c, track);
 }
 
-/* Those that wait for an id join the others. */
+/* Count those that waited for an id. */
 static void count_waiting(struct tm_survey_stats *c, struct tm_resolver *resolver)
 {
     const uint64_t n = tm_rows_count(c->waiting);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which steps there are, how long they took on each device, and which of them count.
+/* Determines the steps, how long they took on each device, and which of them count.
  * source: docs/metrics.md, "Steps" */
 #include <stdio.h>
 
@@ -223,7 +223,7 @@ static void group_devices(struct tm_trace *trace)
 
 /* --- how long they took --- */
 
-/* Where the first step of a device starts: at its marker or execution, if that is earlier than its activity. */
+/* The start of the first step of a device: at its marker or execution, if that is earlier than its activity. */
 static int64_t first_begin(struct tm_survey *s, const struct tm_device *device, uint64_t ordinal, int64_t first_ps)
 {
     const struct tm_steps *steps = &s->trace->steps;

@@ -34,8 +34,8 @@ static inline void note_times(struct tm_track *track, struct before *before, int
     *before = (struct before){ start_ps, dur_ps };
 }
 
-/* What the records of a track give where they are read for the first time: their number, the first and the last time,
- * and whether they are in order. */
+/* Facts of a track from the first reading of its records: their number, the first and the last time, and whether they
+ * are in order. */
 static void count_batch(struct tm_survey *s, struct tm_track *track, const struct tm_batch *batch,
                         struct before *before)
 {
@@ -320,7 +320,7 @@ static void number_main_thread(struct tm_survey *s)
 
 enum { CALLS_ASKED = 256 }; /* of a line: examine this many launches */
 
-/* How many launches of a line are in the executions of each thread. */
+/* The number of launches of a line in the executions of each thread. */
 struct overlap {
     uint32_t launches;
     uint32_t inside[TM_EXECUTORS_MOST];

@@ -181,7 +181,7 @@ static void end_file(struct tm_trace_writer *w)
 
 /* --- events --- */
 
-/* What all events start with.  in: phase  one letter */
+/* Write the members that all events start with.  in: phase  one letter */
 static void put_head(struct chrome_json *c, char phase, const struct tm_out_row *row)
 {
     struct tm_text_sink *const sink = &c->json.sink;

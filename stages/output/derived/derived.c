@@ -471,7 +471,7 @@ void tm_derived_free(struct tm_derived *d)
 
 /* --- a host is observed --- */
 
-/* Where the devices' window starts; INT64_MAX if none has one. */
+/* The start of the devices' window; INT64_MAX if none has one. */
 static int64_t window_begin(const struct tm_trace *trace)
 {
     int64_t start_ps = INT64_MAX;
@@ -760,7 +760,7 @@ static void find_spot(struct tm_derived *d, const struct tm_value *place, struct
         spot->end_ps = spot->time_ps;
 }
 
-/* What belongs to one of its places. */
+/* Put the arguments of one of its places. */
 static void put_place(struct tm_derived *d, const struct tm_value *place, bool is_host)
 {
     const int64_t start_ps = tm_int(tm_get(place, "begin_ps"));
@@ -773,7 +773,7 @@ static void put_place(struct tm_derived *d, const struct tm_value *place, bool i
         tm_put_int(&d->list, d->keys[KEY_LENGTH_NS], tm_out_ns(dur_ps));
 }
 
-/* What people read comes first. */
+/* The arguments that people read come first. */
 static void put_finding(struct tm_derived *d, const struct tm_value *finding)
 {
     put_text(d, KEY_SEVERITY, tm_get(finding, "severity"));

@@ -45,7 +45,7 @@ struct stretch {
     uint64_t count;
 };
 
-/* What the events of a call site have in common. */
+/* Facts that the events of a call site share. */
 struct work_site {
     uint64_t site; /* 0 = free */
     tm_strid module, op, source;
@@ -536,7 +536,7 @@ void tm_device_rows_take(struct tm_derived *d, const struct tm_event *event)
     go_on(d, event->device, TM_WORK_SOURCES, &at->source, site->source, r);
 }
 
-/* What was made before the look is not shown either. */
+/* Levels that were made before the check are not shown either. */
 static void limit_scopes(struct tm_derived *d, uint32_t device)
 {
     struct device_rows *const w = d->work;

@@ -56,7 +56,7 @@ static void push_gap(struct tm_derived *d, const struct tm_idle_gap *gap, const 
     tm_derived_push(d, &whole);
 }
 
-/* What the host did, and the time from which the launch of what follows is the cause. */
+/* Push what the host did, and the time from which the next launch is the cause. */
 static void push_inside(struct tm_derived *d, const struct tm_idle_gap *gap, const struct derived_row *span)
 {
     struct derived_row part = *span;

@@ -80,7 +80,7 @@ static void add_around(struct tm_event_filter *f, int64_t start_ps, int64_t end_
     tm_rows_append(f->around, &times);
 }
 
-/* How much more than the event itself; -1 = it has none of the names. */
+/* The margin around the event; -1 = it has none of the names. */
 static int64_t margin_of(const struct tm_event_filter *f, tm_strid name)
 {
     int64_t margin_ps = -1;
@@ -400,7 +400,7 @@ static bool is_long_for_class(const struct tm_event_filter *f, const struct tm_r
     return !has_term;
 }
 
-/* What needs no text, the cheapest first. */
+/* Tests that need no text, the cheapest first. */
 static bool passes(const struct tm_event_filter *f, const struct tm_track *track, const struct tm_event *event,
                    bool is_launch, struct tm_wanted *part)
 {

@@ -490,7 +490,7 @@ static uint64_t launch_id(uint64_t host, uint64_t correlation)
     return tm_hash_key(parts, sizeof(parts)).low | UINT64_C(1) << 62;
 }
 
-/* What is written is the work of one device. */
+/* Whether only the work of one device is written. */
 static bool is_of_device(const struct tm_exporter *e)
 {
     return e->options.has_device && e->options.device != TM_NONE;
@@ -706,7 +706,7 @@ static void exporter_take_span(struct tm_exporter *e, const struct tm_export_ite
 
 /* --- ending --- */
 
-/* Where the part of the calls ends; nothing of theirs is written beyond it. */
+/* The end of the part for calls; nothing of theirs is written beyond it. */
 static int64_t part_end(const struct tm_exporter *e)
 {
     return e->work_lanes ? *e->options.part_end_ps : INT64_MAX;
@@ -983,7 +983,7 @@ static int by_start(const void *a, const void *b)
     return (x->track > y->track) - (x->track < y->track);
 }
 
-/* Where devices are selected, and the calls are not. */
+/* Whether devices are selected, but not the calls. */
 static bool wants_launches(const struct tm_exporter *e)
 {
     if (e->options.has_device)

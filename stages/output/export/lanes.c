@@ -26,7 +26,7 @@ enum {
     NO_NODE = 0xffffffff
 };
 
-/* What most ends need is in its first two cache lines. */
+/* Most ends need only its first two cache lines. */
 struct node {
     uint64_t number; /* counts up: when it was opened */
     uint8_t *held;   /* own and common arguments; NULL = none */
@@ -271,7 +271,7 @@ static bool add_block(struct tm_lanes *l)
     return true;
 }
 
-/* What the end of a span needs that will not be cut.  The rest of a node stays zero. */
+/* Keep what the end of an uncut span needs.  The rest of a node stays zero. */
 static void keep_end(struct tm_lane_span *to, const struct tm_lane_span *from)
 {
     to->track = from->track;
@@ -366,7 +366,7 @@ static void sift_down(struct tm_lanes *l, size_t at, struct entry moving)
     sift_up(l, at, top, moving);
 }
 
-/* Where an entry is, from a place down; SIZE_MAX = missing.  Only what ends no later is examined. */
+/* The position of an entry at or below a place; SIZE_MAX = missing.  Only what ends no later is examined. */
 static size_t find_entry(const struct tm_lanes *l, size_t at, struct entry entry)
 {
     size_t found;

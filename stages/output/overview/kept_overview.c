@@ -220,7 +220,7 @@ void tm_kept_overview_begin_host(struct tm_kept_overview *k, const struct tm_tra
 
 /* --- writing --- */
 
-/* Which file has a step. */
+/* The file that has a step. */
 static struct tm_arguments part_of(struct tm_kept_overview *k, const struct kept_call *call,
                                    const struct tm_step_parts *parts)
 {

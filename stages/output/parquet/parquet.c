@@ -203,7 +203,7 @@ struct tm_parquet {
     uint8_t meta_bytes[META_BYTES];
 };
 
-/* Where the strings of a column are. */
+/* The strings of a column. */
 static struct text *texts_of(const struct tm_parquet *p, size_t column)
 {
     return p->texts + column * (size_t)p->most_rows;
@@ -708,7 +708,7 @@ static void put_chunk(struct tm_parquet *p, size_t column, const struct chunk *c
     end_struct(t);
 }
 
-/* Its metadata piece by piece: a group of many columns has more than the buffer holds. */
+/* Keep its metadata piece by piece: a group of many columns has more than the buffer holds. */
 static void keep_meta(struct tm_parquet *p)
 {
     if (!tm_failed(p->run))

@@ -269,7 +269,7 @@ static void close_level(struct tm_perfetto_arguments *a, const struct tm_perfett
     a->to = tm_pb_end(a->to, level->begin);
 }
 
-/* What is inside the value that was put last, down to the deepest. */
+/* Put the contents of the last value, down to the deepest. */
 static void put_inside(struct tm_perfetto_arguments *a, size_t depth)
 {
     while (depth) {
@@ -309,7 +309,7 @@ static void put_list(struct tm_perfetto_arguments *a, struct tm_arguments list)
 
 /* --- events with very many values --- */
 
-/* What is inside a value, by depth. */
+/* Count the contents of a value, by depth. */
 static void count_inside(struct tm_perfetto_arguments *a, const struct tm_argument *value)
 {
     size_t depth = 1;
@@ -341,7 +341,7 @@ static void count_list(struct tm_perfetto_arguments *a, struct tm_arguments list
     }
 }
 
-/* How many of each depth may be, where there may be more than fit: a value takes a byte at least. */
+/* The number of values allowed at each depth, if there may be more than fit: a value takes a byte at least. */
 static void limit(struct tm_perfetto_arguments *a, struct tm_arguments own, struct tm_arguments common)
 {
     size_t left = TM_PERFETTO_VALUES_MOST - a->count;

@@ -72,7 +72,7 @@ static bool is_known(struct tm_perfetto_known_entry *entry, uint64_t id, uint32_
     return is_same;
 }
 
-/* What the event refers to for the first time. */
+/* Put the entries that the event is the first to refer to. */
 static uint8_t *put_entries(struct tm_perfetto_kernels *k, struct tm_perfetto_names *names, uint8_t *to,
                             const struct tm_out_event *event, uint32_t name, uint64_t context)
 {

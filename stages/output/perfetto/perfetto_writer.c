@@ -191,7 +191,7 @@ static void packets_begin_file(struct tm_packets *p, struct tm_out_file *file)
     p->block->used = 0;
 }
 
-/* What is collected is written to the file as is, not deflated. */
+/* Write the collected packets to the file as they are, not deflated. */
 static void packets_write_plain(struct tm_packets *p)
 {
     finish_before(p);

@@ -47,7 +47,7 @@ static tm_strid redacted_name(struct tm_redacted_names *n, tm_strid name)
     return n->known[place].redacted;
 }
 
-/* What is open, from the list itself inward. */
+/* The open lists, from the outermost one inwards. */
 struct open_list {
     struct tm_arguments rest;
     bool has_keys;

@@ -58,7 +58,7 @@ struct out_lane {
     uint32_t file;
 };
 
-/* Where the lanes 1, 2 to 3, 4 to 7 ... of a thread start in `lanes`, plus 1; 0 = nowhere yet. */
+/* The positions in `lanes` where lanes 1, 2 to 3, 4 to 7 ... of a thread start, plus 1; 0 = nowhere yet. */
 struct lane_chunks {
     uint64_t at[TM_LANE_CHUNKS];
 };
@@ -99,9 +99,9 @@ static inline uint32_t own_rank(const struct tm_out_rows *r, uint32_t device, en
     return PLACE_DEVICES + (uint32_t)place * r->device_count + device;
 }
 
-/* Which number, which name and which place each process and each thread of a host gets.  The first request for a
- * number gets it (an index has these); the others take the next free one.  Places come from a sort.  Memory: the sort
- * and the index are bounded and spill. */
+/* Assigns a number, a name and a place to each process and each thread of a host.  The first request for a number gets
+ * it (an index has these); the others take the next free one.  Places come from a sort.  Memory: the sort and the index
+ * are bounded and spill. */
 
 enum { NAME_MOST = 4096, SIDE_MOST = 256 };
 
@@ -420,7 +420,7 @@ static void add_own_row(struct tm_out_rows *r, uint32_t process, tm_strid name, 
     tm_rows_append(r->threads, &row);
 }
 
-/* Those whose process does not identify them. */
+/* Find the devices that their process does not identify. */
 static void find_sharing_devices(struct tm_out_rows *r)
 {
     for (uint32_t i = 0; i < r->device_count; i++) {

@@ -337,7 +337,7 @@ static size_t escape_run(const struct tm_json_text *json, char *to, const char *
     return used;
 }
 
-/* What is at the start of a string and is not valid, or hidden.  out: bytes of the text */
+/* Put the start of a string, which is invalid or hidden.  out: bytes of the text */
 static size_t put_hidden(struct tm_json_text *json, const char *text, size_t length)
 {
     uint32_t code;
@@ -508,7 +508,7 @@ static void put_numbered(struct tm_json_text *json, const struct tm_json_ready *
     tm_sink_put(&json->sink, json->quote, json->quote_bytes);
 }
 
-/* What comes before a member or an element. */
+/* Put what precedes a member or an element. */
 static void put_comma(struct walk *w)
 {
     struct open_list *const list = &w->open[w->depth];
