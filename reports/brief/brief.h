@@ -12,8 +12,8 @@ enum { TM_BRIEF_BYTES = 8192 };
 
 enum tm_brief_form { TM_BRIEF_TEXT, TM_BRIEF_JSON, TM_BRIEF_MARKDOWN };
 
-/* Its lists, the least important first: where the brief would be too long, the last row of the first list that has one
- * is dropped. */
+/* Its lists, the least important first: if the brief is too long, the last row of the first nonempty list is
+ * dropped. */
 enum tm_brief_list {
     TM_BRIEF_NOT_RECORDED,
     TM_BRIEF_FIGURES,
@@ -33,7 +33,7 @@ enum tm_brief_list {
     TM_BRIEF_LISTS
 };
 
-/* How many rows of each list there is room for, and how long a text may be. */
+/* The maximum number of rows of each list, and the maximum length of a text. */
 struct tm_brief_room {
     size_t rows[TM_BRIEF_LISTS];
     size_t text_bytes;
@@ -49,7 +49,7 @@ bool tm_brief_room_shrink(struct tm_brief_room *room, const size_t rows[TM_BRIEF
 struct tm_brief_source {
     const struct tm_value *root; /* a summary, a comparison or a night */
     const char *operand;         /* of the command line, for the commands that show more: shell words */
-    const char *settings;        /* options that figures depend on, each after a blank; "" = none */
+    const char *settings;        /* options that figures depend on, each preceded by a space; "" = none */
     bool is_profile;             /* the operand is one, not a document */
 };
 
@@ -57,7 +57,7 @@ struct tm_brief_source {
 void tm_brief_print(const struct tm_value *brief, enum tm_brief_form form, FILE *to);
 
 /* Make the brief so that it fits, and write it.
- * errors: TM_ERR_LIMIT no memory; TM_ERR_OUTPUT `to` takes no more */
+ * errors: TM_ERR_LIMIT no memory; TM_ERR_OUTPUT writing to `to` failed */
 tm_status tm_brief_write(struct tm_run *run, const struct tm_brief_source *source, enum tm_brief_form form,
                          FILE *to) TM_MUST_USE;
 

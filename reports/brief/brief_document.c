@@ -63,17 +63,17 @@ bool tm_brief_room_shrink(struct tm_brief_room *room, const size_t rows[TM_BRIEF
     return true;
 }
 
-/* A brief that is being made. */
+/* A brief under construction. */
 struct brief {
     struct tm_value *root;
     const struct tm_brief_source *source;
     const struct tm_value *from;
     const struct tm_brief_room *room;
-    size_t *rows;                    /* that are in */
-    size_t left_out[TM_BRIEF_LISTS]; /* that there was no room for */
+    size_t *rows;                    /* included */
+    size_t left_out[TM_BRIEF_LISTS]; /* omitted for lack of room */
 };
 
-/* A text of any bytes, visible and no longer than there is room for. */
+/* A text of any bytes, made visible and cut to the available room. */
 static void add_text(const struct brief *b, struct tm_value *to, const char *key, const char *text)
 {
     char shown[TEXT_BYTES];
@@ -82,7 +82,7 @@ static void add_text(const struct brief *b, struct tm_value *to, const char *key
     tm_add_string(to, key, shown);
 }
 
-/* The same of a member, which may be null. */
+/* The same for a member, which may be null. */
 static void add_member(const struct brief *b, struct tm_value *to, const char *key, const struct tm_value *text)
 {
     if (tm_type_of(text) == TM_STRING)
@@ -91,9 +91,9 @@ static void add_member(const struct brief *b, struct tm_value *to, const char *k
         tm_add_null(to, key, *tm_why(text) ? tm_why(text) : "not recorded");
 }
 
-/* Members of the brief from a row of the document: "job text, run text = id, value, reason known".  Of each its
- * key; "text" if it is one, which is cut if there is little room, or "known" where that may be null; and its
- * path, if that is not its key. */
+/* Members of the brief from a row of the document: "job text, run text = id, value, reason known".  For each, its
+ * key; "text" if it is a text, which is cut if there is little room, or "known" if it may be null; and its
+ * path, if it differs from the key. */
 static void add_members(const struct brief *b, struct tm_value *to, const struct tm_value *from, const char *members)
 {
     char text[MEMBERS_BYTES], *rest = NULL, *words;
@@ -114,7 +114,7 @@ static void add_members(const struct brief *b, struct tm_value *to, const struct
     }
 }
 
-/* The next row of a list.  out: NULL: no room, and it is counted */
+/* The next row of a list.  out: NULL: no room; the row is counted */
 static struct tm_value *add_row(struct brief *b, enum tm_brief_list list, struct tm_value *to)
 {
     if (b->rows[list] >= b->room->rows[list]) {
@@ -136,7 +136,7 @@ static void add_rows(struct brief *b, enum tm_brief_list list, struct tm_value *
     }
 }
 
-/* --- what all have --- */
+/* --- common to all briefs --- */
 
 static void add_finding(struct brief *b, struct tm_value *to, const struct tm_value *finding)
 {
@@ -234,7 +234,7 @@ static void add_missing_row(struct brief *b, struct tm_value *to, const char *id
     add_text(b, row, "text", text);
 }
 
-/* What was not read, or not completely: damaged files, what the losses touch, losses, warnings of the profilers. */
+/* What was not read, or not completely: damaged files, what the losses affect, losses, warnings of the profilers. */
 static void add_missing(struct brief *b)
 {
     struct tm_value *to = tm_add_array(b->root, "missing");
@@ -298,7 +298,7 @@ static void note_part(struct part *parts, size_t *count, const char *kind, const
     (void)snprintf(parts[(*count)++].id, sizeof(parts[0].id), "%s%.20s", kind, id);
 }
 
-/* out: its row, in which its share is missing; NULL = it is left out */
+/* out: its row, without its share yet; NULL = omitted */
 static struct tm_value *add_part(struct brief *b, enum tm_brief_list list, struct tm_value *to, const struct part *part)
 {
     struct tm_value *row = add_row(b, list, to);

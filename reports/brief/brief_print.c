@@ -93,7 +93,7 @@ static const char *time_of(char *out, const struct tm_value *row, const char *ke
     return tm_has(value) ? tm_format_time(out, tm_int(value)) : "not recorded";
 }
 
-/* With its sign. */
+/* A number with its sign. */
 static const char *change_of(char *out, int64_t ps)
 {
     char time[TM_FORMAT_BYTES];

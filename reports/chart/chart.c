@@ -254,7 +254,7 @@ size_t tm_chart_rows(const struct tm_chart *chart)
 }
 
 /* Widths of Helvetica in thousandths of the font size, from the space on (Adobe's font metrics of
- * the standard 14 fonts).  Browsers use Arial or a similar font with the same widths. */
+ * the standard 14 fonts).  Browsers use Arial or a similar font of the same widths. */
 static const uint16_t helvetica[95] = {
     278, 278, 355, 556, 556, 889, 667, 191, 333, 333, 389, 584, 278, 333,  278, 278, 556, 556, 556,
     556, 556, 556, 556, 556, 556, 556, 278, 278, 584, 584, 584, 556, 1015, 667, 667, 722, 722, 667,
@@ -297,7 +297,7 @@ static double round_step(enum tm_axis_kind kind, double rough)
 void tm_axis_choose(struct tm_axis *axis, enum tm_axis_kind kind, double low, double high, int ticks, bool exact)
 {
     if (!(high > low))
-        high = low + fmax(1, low / 1000); /* 1 more would be nothing beside a large number */
+        high = low + fmax(1, low / 1000); /* adding 1 would not change a large number */
     axis->kind = kind;
     axis->step = round_step(kind, (high - low) / ticks);
     axis->from = exact ? low : floor(low / axis->step) * axis->step;
@@ -326,7 +326,7 @@ int tm_axis_ticks(const struct tm_axis *axis)
 }
 
 struct unit {
-    const char *name; /* behind a space; "" = none */
+    const char *name; /* preceded by a space; "" = none */
     double size;
 };
 
@@ -355,7 +355,7 @@ static const struct {
     [TM_AXIS_PCT] = UNITS(pct_units),
 };
 
-/* All values of an axis have one unit, the largest one that its end reaches. */
+/* All values of an axis share a unit, the largest one that its end reaches. */
 char *tm_axis_text(const struct tm_axis *axis, double value, char *out)
 {
     const struct unit *units = units_of[axis->kind].unit;
@@ -392,7 +392,7 @@ void tm_plot_begin(struct tm_chart *chart, struct tm_plot *plot, const struct tm
     double room = frame->below ? tm_chart_text_width(frame->below, TM_TEXT_SMALL) : 0;
 
     tm_axis_choose(&plot->y, frame->kind, frame->low, frame->high, 4, false);
-    plot->top = 14; /* a label above what is higher than the scale */
+    plot->top = 14; /* a label above values beyond the scale */
     plot->bottom = plot->top + plot_height;
     plot->y.at = plot->bottom;
     plot->y.length = -plot_height;
@@ -614,7 +614,7 @@ static void find_used(const struct tm_bar *bars, int count, bool *used)
             used[role] |= bars[i].parts.ps[role] > 0;
 }
 
-/* In a low drawing, parts that are hardly visible in any bar need no swatch: they are in the table. */
+/* In a low drawing, parts too small to see in any bar need no swatch: they are in the table. */
 static void leave_small(const struct tm_bar *bars, int count, bool *used)
 {
     enum { SEEN_LEAST = 20 /* a part of a bar */ };
@@ -654,7 +654,7 @@ static double scale_end(const struct tm_bar *bars, int count, bool *is_cut)
     return *is_cut ? end * 1.3 : most;
 }
 
-/* Two strokes of paper across a bar that is longer than the scale. */
+/* Two background-colored strokes across a bar that exceeds the scale. */
 static void draw_break(struct tm_chart *chart, bool upwards, struct tm_point at, double thick)
 {
     static const double lean = 3, stroke = 2.4, apart = 4.5, over = 1;
@@ -675,7 +675,7 @@ static void draw_break(struct tm_chart *chart, bool upwards, struct tm_point at,
 
 /* Where a bar is on the page. */
 struct place {
-    double across, thick; /* across the scale */
+    double across, thick; /* perpendicular to the scale */
     bool is_plain;        /* of one figure */
     double note;          /* where the note starts; 0: after the bar */
 };
@@ -711,7 +711,7 @@ static double draw_bar(struct tm_chart *chart, const struct tm_axis *axis, const
         if (length < 0.02)
             continue; /* not visible at any zoom of a page */
         if (length > 4 * seam)
-            length -= seam; /* paper between neighbors: parts are distinguished without their hue */
+            length -= seam; /* background between neighbors, so parts can be distinguished without color */
         tell_part(chart, bar, role, place->is_plain);
         if (upwards)
             tm_chart_rect(chart, (enum tm_role)role, place->across, from - length, place->thick, length);
@@ -738,7 +738,7 @@ static void begin_rows(struct tm_chart *chart, struct tm_axis *axis, const struc
         notes = fmax(notes, tm_chart_text_width(bars[i].note, TM_TEXT_SMALL));
     }
     names = fmin(names, chart->width * 0.42) + 8;
-    notes = fmax(fmin(notes, chart->width * 0.35) + 8, 30); /* half a label of the scale */
+    notes = fmax(fmin(notes, chart->width * 0.35) + 8, 30); /* half of a scale label */
     axis->at = names;
     axis->length = chart->width - names - notes;
     tm_chart_scale_below(chart, axis, top, bottom);
@@ -892,7 +892,7 @@ void tm_chart_cut_name(char *out, size_t out_bytes, const char *name)
 void tm_chart_fit(char *text, size_t text_bytes, enum tm_text_size size, double room)
 {
     enum { CHARS_LEAST = 5 };
-    static const double inexact = 0.01; /* of sums: a text fits its own width */
+    static const double inexact = 0.01; /* for rounding of sums: a text fits its own width */
     char whole[512];
 
     (void)snprintf(whole, sizeof(whole), "%s", text);

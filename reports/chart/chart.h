@@ -34,7 +34,7 @@ enum tm_role {
     TM_ROLE_IDLE_HOST,
     TM_ROLE_IDLE_UNRECORDED,
     TM_ROLE_IDLE, /* idle that is not split */
-    /* Judgements. */
+    /* Assessments. */
     TM_ROLE_GOOD,
     TM_ROLE_WARNING,
     TM_ROLE_BAD,
@@ -43,7 +43,7 @@ enum tm_role {
     TM_ROLE_PASS_FORWARD,
     TM_ROLE_PASS_BACKWARD,
     TM_ROLE_PASS_OTHER,
-    /* How busy a device is, from hardly to always: steps of one hue. */
+    /* Utilization of a device, from low to high: steps of one hue. */
     TM_ROLE_USE_0,
     TM_ROLE_USE_1,
     TM_ROLE_USE_2,
@@ -63,7 +63,7 @@ struct tm_colour {
     const char *name;  /* of the style class, after "f-" or "s-" */
     uint32_t light;    /* 0xRRGGBB on white paper, screen and print */
     uint32_t dark;     /* on dark paper */
-    const char *label; /* as legends say it */
+    const char *label; /* as in legends */
 };
 
 /* Indexed by the enum. */
@@ -77,14 +77,14 @@ enum tm_role tm_role_of_direction(const char *direction);
 /* The direction of a copy in words: "host to device"; a word that is unknown as it is. */
 const char *tm_direction_title(const char *direction);
 
-/* The cause of idle time in words. */
+/* A cause of idle time in words. */
 const char *tm_cause_title(const char *cause);
 
 /* A drawing that does not know its page: marks in points (1/72 inch), origin at the top left, y
- * downwards. The makers (chart.h) put marks in, the back ends (html_page.h, the PDF writer) walk them in
- * order, later marks above earlier ones.  Beside the drawing a chart has a title, a caption and the
- * table of the same figures. Texts may hold names of a trace: valid UTF-8 without control
- * characters, to be escaped by the back end. */
+ * downwards. The makers (chart.h) put marks in, the back ends (html_page.h, the PDF writer) draw them in
+ * order, later marks above earlier ones.  Besides the drawing, a chart has a title, a caption and a
+ * table of the same figures. Texts may contain names of a trace: valid UTF-8 without control
+ * characters, which the back end escapes. */
 enum tm_mark_kind {
     TM_MARK_RECT,     /* x, y = top left; width, height; filled with role */
     TM_MARK_LINE,     /* from x, y to x + width, y + height; stroked, `thickness` wide; dashed or not */
@@ -92,7 +92,7 @@ enum tm_mark_kind {
     TM_MARK_POLYGON,  /* likewise; filled and closed */
     TM_MARK_DOT,      /* center x, y; radius = width; filled */
     TM_MARK_TEXT,     /* baseline at x, y; anchor says which end of the text x is */
-    TM_MARK_OPEN,     /* a group starts; its text is what a pointer over it shows ("" = none) */
+    TM_MARK_OPEN,     /* a group starts; its text is its tooltip ("" = none) */
     TM_MARK_CLOSE,
 };
 
@@ -133,7 +133,7 @@ struct tm_chart {
     double width, height;           /* of the drawing; width is given, height is the maker's */
     char title[TM_CHART_TITLE];     /* "Device time": the heading, not part of the drawing */
     char caption[TM_CHART_CAPTION]; /* what is drawn, how much of it, and what was omitted; below the drawing */
-    bool is_short;                  /* of the first screen: as low as it can be; the user's, kept when it is emptied */
+    bool is_short;                  /* of the first screen: as low as possible; the caller's, kept when cleared */
     int columns;                    /* of equal width from columns_left to the right end: a page can zoom; 0 = none */
     double columns_left;
     struct tm_mark *mark;
@@ -148,11 +148,11 @@ struct tm_chart {
 
 /* Start an empty chart.  in: width  points, at least 300; memory comes from the account `model` */
 void tm_chart_init(struct tm_chart *chart, struct tm_run *run, double width);
-void tm_chart_free(struct tm_chart *chart); /* tolerates a zeroed one */
-/* Empty it for the next drawing; keeps width and memory. */
+void tm_chart_free(struct tm_chart *chart); /* a zeroed one is allowed */
+/* Clears it for the next drawing; keeps width and memory. */
 void tm_chart_clear(struct tm_chart *chart);
 
-/* Putting marks in.  Texts are copied, made visible (format.h) and cut at 1 KiB. */
+/* Adding marks.  Texts are copied, made visible (format.h) and cut at 1 KiB. */
 void tm_chart_rect(struct tm_chart *chart, enum tm_role role, double x, double y, double width, double height);
 void tm_chart_line(struct tm_chart *chart, enum tm_role role, double x1, double y1, double x2, double y2);
 void tm_chart_dashed(struct tm_chart *chart, enum tm_role role, double x1, double y1, double x2, double y2);
@@ -161,7 +161,7 @@ void tm_chart_string(struct tm_chart *chart, enum tm_role role, enum tm_text_siz
                      double y, const char *text);
 void tm_chart_open(struct tm_chart *chart, const char *format, ...) TM_PRINTF(2, 3);
 void tm_chart_close(struct tm_chart *chart);
-/* A polyline or polygon: start it, then give its points. */
+/* A polyline or polygon: start it, then add its points. */
 void tm_chart_path(struct tm_chart *chart, enum tm_mark_kind kind, enum tm_role role, double thickness);
 void tm_chart_dashed_path(struct tm_chart *chart, enum tm_role role, double thickness);
 void tm_chart_point(struct tm_chart *chart, double x, double y);
@@ -176,8 +176,8 @@ void tm_chart_cell(struct tm_chart *chart, const char *text);
 const char *tm_chart_text(const struct tm_chart *chart, uint32_t offset);
 size_t tm_chart_rows(const struct tm_chart *chart);
 
-/* Room that a text needs, in points: its width in Helvetica and a fifth more, since browsers may
- * take a wider face.  What is not ASCII counts as an average character. */
+/* Room that a text needs, in points: its width in Helvetica plus a fifth, since browsers may
+ * use a wider font.  Each non-ASCII character counts as one of average width. */
 double tm_chart_text_width(const char *text, enum tm_text_size size);
 
 /* A scale with round steps, for picoseconds, bytes, numbers without a unit or percent. */
@@ -207,7 +207,7 @@ char *tm_axis_text(const struct tm_axis *axis, double value, char *out); /* out:
 
 char *tm_axis_label(const struct tm_axis *axis, int index, char *out); /* out: TM_FORMAT_BYTES */
 
-/* A place for data with a scale on its left. */
+/* A plot area with a scale on its left. */
 struct tm_plot {
     struct tm_axis y;
     double left, right, top, bottom;
@@ -220,7 +220,7 @@ struct tm_plot_frame {
     const char *below; /* what the labels below the plot are, or NULL */
 };
 
-/* Draw the scale and its lines, and set the height of the chart; what is left is the place for the
+/* Draw the scale and its lines, and set the height of the chart; the rest is the area for the
  * data. */
 void tm_plot_begin(struct tm_chart *chart, struct tm_plot *plot, const struct tm_plot_frame *frame);
 
@@ -238,7 +238,7 @@ struct tm_legend_entry {
     const char *label;
 };
 
-/* Swatches with what they mean, in as many lines as they need, from y on.  out: the height they took */
+/* Swatches with their meaning, in as many lines as needed, from y on.  out: the height they took */
 double tm_legend_draw(struct tm_chart *chart, const struct tm_legend_entry *entries, int count, double y);
 
 /* Up to where a scale has to reach so that most values can be distinguished: the largest one, unless a few are more
@@ -260,10 +260,10 @@ struct tm_scatter {
     double left, right; /* of the plot: names are inside */
 };
 
-/* Room that is taken already, by a text of the plot itself. */
+/* Room already taken by a text of the plot itself. */
 void tm_spots_block(struct tm_scatter *spots, struct tm_scatter_point text);
 
-/* Write a name beside a dot without covering anything; omitted if there is no such place. */
+/* Write a name beside a dot without covering anything; omitted if there is no room. */
 void tm_spots_name(struct tm_chart *chart, struct tm_scatter *spots, int dot, const char *name);
 
 /* The parts of a period of device time, of a step or a device of the summary: compute, exposed time, and idle time by
@@ -273,13 +273,13 @@ enum { TM_PARTS_MOST = TM_ROLE_SERIES + 1 }; /* one per role that a bar may have
 struct tm_parts {
     int64_t ps[TM_PARTS_MOST]; /* by role */
     int64_t total_ps;
-    bool present; /* the summary has them */
+    bool present; /* the summary has these parts */
 };
 
 void tm_parts_of_step(struct tm_parts *parts, const struct tm_value *step);
 void tm_parts_of_device(struct tm_parts *parts, const struct tm_value *device);
 
-/* One stacked bar as it is to be drawn. */
+/* A stacked bar to be drawn. */
 struct tm_bar {
     char name[96];  /* beside the bar: "step 7", "vm/gpu:0" */
     char label[32]; /* below it, if it is a column: "7" */
@@ -287,11 +287,11 @@ struct tm_bar {
     struct tm_parts parts;
 };
 
-/* Bars as rows, with a scale in time below and names on the left; good for few.  The bars share a scale,
- * except for those that are many times as long as the others: these are cut, with a mark.  out: true if one is */
+/* Bars as rows, with a scale in time below and names on the left; suitable for few.  The bars share a scale,
+ * except for those many times as long as the others, which are cut, with a mark.  out: true if one is cut */
 bool tm_parts_rows(struct tm_chart *chart, const struct tm_bar *bars, int count);
 
-/* Bars of one figure each, without a legend; a pointer shows name and note.  A dashed line with its name is at
+/* Bars of one figure each, without a legend; the tooltip has name and note.  A dashed line with its name is at
  * level; level_name NULL = none. */
 void tm_plain_rows(struct tm_chart *chart, const struct tm_bar *bars, int count, double level, const char *level_name);
 
@@ -316,8 +316,8 @@ enum tm_chart_kind {
     TM_CHART_DEVICES,     /* parts of the time of each device */
     TM_CHART_CAUSES,      /* idle time by cause */
     TM_CHART_GAPS,        /* histogram of gaps */
-    TM_CHART_SCOPES,      /* device time by scope, what is in it below it */
-    TM_CHART_ROOFLINE,    /* what operations compute per second and per byte, under the peaks */
+    TM_CHART_SCOPES,      /* device time by scope, nested scopes below their parents */
+    TM_CHART_ROOFLINE,    /* FLOP/s of operations over their arithmetic intensity, below the peaks */
     TM_CHART_MEMORY,      /* bytes in use over time: one chart per allocator */
     TM_CHART_UTILIZATION, /* how busy each device is over time */
     TM_CHART_OCCUPANCY,   /* occupancy of kernels, by their length and time */
@@ -341,7 +341,7 @@ enum {
     TM_CHART_ALLOCATORS_MOST = 16, /* memory charts */
 };
 
-/* How many drawings of a kind the summary gives. */
+/* How many drawings of a kind the summary has data for. */
 size_t tm_charts_count(enum tm_chart_kind kind, const struct tm_value *summary);
 
 /* Draw one of them.  The chart is cleared first.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which charts a summary gives, of the families of makers.  Figures are taken from the summary as they are; the only
+/* Which charts a summary has data for, by family of makers.  Figures are taken from the summary as they are; the only
  * arithmetic of makers is that of places on the page.  What is drawn is capped, and the caption says of how many. */
 #include "reports/chart/chart.h"
 

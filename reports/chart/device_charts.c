@@ -25,7 +25,7 @@ static int ascending(const void *a, const void *b)
     return (one > other) - (one < other);
 }
 
-/* The n-th value of utilization from below. */
+/* The n-th smallest utilization. */
 static double utilization_limit(const struct tm_value *devices, bool (*has)(const struct tm_value *device))
 {
     double lowest[TM_CHART_DEVICES_MOST];
@@ -107,13 +107,13 @@ enum { KINDS_MOST = 16 };
 
 /* --- exposed and hidden time --- */
 
-/* Add a row's time: what is exposed, and the rest, which runs beside other work. */
+/* Add a row's time: the exposed part, and the part overlapped with other work. */
 static void add_row(struct tm_bar *bar, enum tm_role role, const struct tm_value *row)
 {
     struct tm_parts *parts = &bar->parts;
     const int64_t total_ps = tm_int(tm_get(row, "total_ps")), exposed_ps = tm_int(tm_get(row, "exposed_ps"));
 
-    const int64_t longer_ps = exposed_ps > total_ps ? exposed_ps : total_ps; /* at the border of what counts */
+    const int64_t longer_ps = exposed_ps > total_ps ? exposed_ps : total_ps; /* at the edge of the analyzed range */
 
     if (longer_ps <= 0 || total_ps < 0 || exposed_ps < 0 || longer_ps > INT64_MAX - parts->total_ps)
         return;
@@ -237,7 +237,7 @@ static void draw_transfers(struct tm_chart *chart, const struct tm_value *summar
 
 /* --- devices side by side --- */
 
-/* Rows of devices, of many those with the largest figure. */
+/* Rows of devices; if there are many, those with the largest figure. */
 struct ranking {
     const struct tm_value *row[TM_CHART_DEVICES_MOST];
     int count;
@@ -417,7 +417,7 @@ static double point_bytes(const struct tm_value *timeline, size_t i)
     return tm_double(tm_at(tm_at(timeline, i), 1));
 }
 
-/* Times of a damaged summary may be in any order. */
+/* In a damaged summary, times may be in any order. */
 static double place_inside(const struct tm_plot *plot, const struct tm_axis *x, double ps)
 {
     return fmin(fmax(tm_axis_place(x, ps), plot->left), plot->right);
@@ -495,7 +495,7 @@ static void draw_peak(struct tm_chart *chart, const struct tm_plot *plot, const 
                     where + (where > chart->width / 2 ? -5 : 5), tm_axis_place(&plot->y, tm_double(peak)) - 4, text);
 }
 
-/* The area of what is in use, and its upper border. */
+/* The area of the bytes in use, and its upper edge. */
 static void draw_curve(struct tm_chart *chart, const struct tm_plot *plot, const struct tm_axis *x,
                        const struct tm_value *timeline)
 {
@@ -522,7 +522,7 @@ static void draw_memory(struct tm_chart *chart, const struct tm_value *summary, 
 
     for (size_t i = 0; i <= last; i++)
         most = fmax(most, point_bytes(timeline, i));
-    capacity_fits = capacity >= most && capacity <= most * 4; /* a curve at the very bottom shows nothing */
+    capacity_fits = capacity >= most && capacity <= most * 4; /* a curve at the bottom edge would not be visible */
     (void)snprintf(label, sizeof(label), "capacity %s", tm_format_bytes(capacity_text, capacity));
     tm_plot_begin(
         chart, &plot,
@@ -627,7 +627,7 @@ static void draw_scales(struct tm_chart *chart, const struct scatter *s)
     tm_chart_string(chart, TM_ROLE_QUIET, TM_TEXT_SMALL, TM_ANCHOR_END, s->right, s->bottom + 28, title);
 }
 
-/* Where the figure of the run is assessed good or bad. */
+/* Where the figure of the run is assessed as good or bad. */
 static void draw_limits(struct tm_chart *chart, struct scatter *s, const struct tm_value *summary)
 {
     const struct tm_value *kpi = tm_path(summary, "kpis[occupancy]");

@@ -8,7 +8,7 @@
 /* A maker behind tm_charts_draw.  It takes a cleared chart, and is called only where its count is above 0. */
 struct tm_chart_maker {
     enum tm_chart_kind kind;
-    const char *title;   /* NULL = the drawing has its own */
+    const char *title;   /* NULL = the drawing sets its own */
     const char *columns; /* of its table: tm_chart_columns; NULL = likewise */
     size_t (*count)(const struct tm_value *summary);
     void (*draw)(struct tm_chart *chart, const struct tm_value *summary); /* of the only one; else */
@@ -31,7 +31,7 @@ void tm_chart_fit(char *text, size_t text_bytes, enum tm_text_size size, double 
  * in:     *until  where that one ends, 0 at first */
 void tm_chart_label(struct tm_chart *chart, double x, double y, const char *text, double *until);
 
-/* Distance of two bars one below the other, and what is free above each. */
+/* Distance between two bars in a column, and the free space above each. */
 static const double tm_row_bar = 14;
 
 static inline double tm_row_pitch(const struct tm_chart *chart)
@@ -47,7 +47,7 @@ static inline double tm_row_inset(const struct tm_chart *chart)
 /* A scale along rows of bars: a line for each tick from top to bottom, its label below. */
 void tm_chart_scale_below(struct tm_chart *chart, const struct tm_axis *axis, double top, double bottom);
 
-/* The devices that are drawn: of many those with the least utilization.  in: has  whether one can be drawn
+/* The devices that are drawn: of many, those with the lowest utilization.  in: has  whether one can be drawn
  * out:    found  of TM_CHART_DEVICES_MOST, in the order of the summary; *total  how many can be drawn */
 int tm_chart_least_used(const struct tm_value *summary, bool (*has)(const struct tm_value *device),
                         const struct tm_value **found, size_t *total);

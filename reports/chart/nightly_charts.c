@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The step time of each job beside what is usual for it (schemas/NIGHT.md): a row for each, the change as a dot, the
- * usual changes as a band around none. */
+/* The step time of each job and its usual variation (schemas/NIGHT.md): a row for each, the change as a dot, the
+ * usual changes as a band around zero. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 
 enum { POINTS_MOST = 400, DOTTED_MOST = 60 /* the last ones */, TICKS_MOST = 8, ROWS_MOST = 60, CHANGES_MOST = 32 };
 
-static const double figure_most = 1e30; /* drawn; no figure is so large */
+static const double figure_most = 1e30; /* drawn; no figure is that large */
 
 static const double least_room = 24, most_room = 0.2 /* of the width */, small = 1.9, large = 3.2, line = 1.3,
                     level_line = 2.2, cross = 3.2, least_range = 0.08 /* of the values */;
@@ -26,7 +26,7 @@ struct trend {
     bool is_steps;
     struct tm_plot plot;
     double from, to; /* of the axis below */
-    bool is_cut;     /* values are beyond the scale */
+    bool is_cut;     /* some values are beyond the scale */
 };
 
 static const struct tm_value *point_at(const struct trend *t, size_t i)
@@ -116,7 +116,7 @@ static double height_of(const struct trend *t, double value)
     return tm_axis_place(&t->plot.y, fmin(fmax(value, t->plot.y.from), t->plot.y.to));
 }
 
-/* Some of the points, evenly, the last one among them. */
+/* Some of the points, evenly spaced, including the last one. */
 static void draw_places(struct tm_chart *chart, const struct trend *t)
 {
     double until = 0;
@@ -175,7 +175,7 @@ static enum tm_role role_of(const struct tm_value *judged, enum tm_role other)
     return strcmp(state, "worse") == 0 ? TM_ROLE_BAD : strcmp(state, "better") == 0 ? TM_ROLE_GOOD : other;
 }
 
-/* What is usual, from the runs that the newest one is compared with to the newest one. */
+/* The usual range, from the runs that the newest one is compared with to the newest one. */
 static void draw_usual(struct tm_chart *chart, const struct trend *t)
 {
     const double before = tm_double(tm_get(t->of, "before")), band = tm_double(tm_get(t->of, "band")),
@@ -322,7 +322,7 @@ static void draw_changes(struct tm_chart *chart, const struct trend *t)
     }
 }
 
-/* --- the whole --- */
+/* --- the chart --- */
 
 static void fill_table(struct tm_chart *chart, const struct trend *t)
 {
@@ -516,7 +516,7 @@ static const char *note_of(char out[NOTE_BYTES], const struct job *job, double r
     return out;
 }
 
-/* How wide the widest text of the jobs is, where it is cut at `most`. */
+/* The width of the widest text of the jobs, cut at `most`. */
 static double room_for(const struct jobs *jobs, const char *(*text_of)(char *out, const struct job *job, double room),
                        enum tm_text_size size, double most)
 {

@@ -65,7 +65,7 @@ static size_t end_of_name(const char *name)
     return at;
 }
 
-/* The name with as much of its middle as fits into the box, of "layer_12" else "12"; "" = none. */
+/* The name, cut in the middle to fit into the box; if "layer_12" does not fit, "12"; "" = none. */
 static void fit_name(char *out, size_t out_bytes, const char *name, double room)
 {
     char seen[NAME_BYTES];
@@ -135,7 +135,7 @@ static void draw_row(struct icicle *p, const struct tm_value *row)
         add_table_row(p->chart, row);
 }
 
-/* In the order of the boxes: of the roots. */
+/* The roots, in the order of the boxes. */
 static void draw_legend(struct tm_chart *chart, const struct tm_value *scopes, double y)
 {
     enum { PASSES = 3 };
@@ -231,7 +231,7 @@ static double log_of(const struct tm_value *op, const char *key)
     return value > 0 && value < 1e30 ? log10(value) : -INFINITY;
 }
 
-/* Its place is known, and no more decades below the ends of the roof than are drawn. */
+/* Its position is known, and within the decades drawn below the ends of the roofline. */
 static bool is_drawn(const struct tm_value *op, const struct tm_value *device)
 {
     const double flops = log10(tm_double(tm_get(device, "peak_flops")));
@@ -325,7 +325,7 @@ static void draw_scales(struct tm_chart *chart, const struct roof *r)
                     "intensity (FLOP/B)");
 }
 
-/* A label of the roof: names of dots keep away from it. */
+/* A label of the roofline: names of dots avoid it. */
 static void put_roof_label(struct tm_chart *chart, struct tm_scatter *spots, struct tm_point end, const char *text)
 {
     const double width = tm_chart_text_width(text, TM_TEXT_SMALL);
@@ -398,7 +398,7 @@ static void draw_dots(struct tm_chart *chart, const struct roof *r, struct marks
         if (spots->dots++ < TABLE_ROWS)
             add_op_row(chart, op);
     }
-    for (int i = 0; i < spots->dots && i < NAMED; i++) { /* those that take most time */
+    for (int i = 0; i < spots->dots && i < NAMED; i++) { /* those with the most time */
         char name[TM_CHART_NAME_BYTES];
 
         tm_chart_cut_name(name, sizeof(name), tm_text(tm_get(m->op[i], "name")));

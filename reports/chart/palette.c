@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The colors of all reports, one row per meaning.  reports/html/embed.sh reads the rows of the
  * table to write the style sheet, so each row stays on one line in this form.  The hues are those
- * that Okabe and Ito chose for color-blind eyes ("Color universal design", 2008), made darker or
- * lighter until the contrast of every part with its paper is 3:1 and of every text 4.5:1
+ * that Okabe and Ito chose for color-blind readers ("Color universal design", 2008), made darker or
+ * lighter until the contrast of every part with its background is 3:1 and of every text 4.5:1
  * (WCAG 2.1, 1.4.11 and 1.4.3); tests/unit/test_svg.c measures it. */
 #include "reports/chart/chart.h"
 #include "reports/format/format.h"

@@ -173,8 +173,8 @@ static const struct tm_value *side_of(const struct tm_value *comparison, const s
 struct way {
     const struct tm_value *part[PARTS_DRAWN];
     size_t parts;
-    int64_t base_ps, new_ps, small_ps; /* small: the sum of those that are not drawn */
-    double low, high;                  /* of all sums on the way */
+    int64_t base_ps, new_ps, small_ps; /* small: the sum of the parts not drawn */
+    double low, high;                  /* of all intermediate sums */
 };
 
 /* in: is_short  parts that are hardly visible next to the largest one share the last row */
@@ -318,7 +318,7 @@ static void draw_waterfall(struct tm_chart *chart, const struct tm_value *compar
 
 enum { POINTS_MOST = 64, ROWS_MOST = 16, CURVE_PIECES = 48 };
 
-static const double figure_most = 1e12; /* drawn; no speedup is so large */
+static const double figure_most = 1e12; /* drawn; no speedup is that large */
 
 static const double dot = 3.2, bar = 1.2, cap = 4, line = 1.4, thin = 1;
 
@@ -398,7 +398,7 @@ static double x_of(const struct places *at, double devices)
     return at->from + at->length * log2(devices / at->first) / log2(at->last / at->first);
 }
 
-/* For what is beyond the scale, at its end. */
+/* For values beyond the scale, at its end. */
 static double y_of(const struct places *at, double value)
 {
     return tm_axis_place(&at->plot.y, fmin(fmax(value, at->plot.y.from), at->plot.y.to));

@@ -78,7 +78,7 @@ static int fill_step_bars(struct tm_bar *bars, const struct tm_value *summary, s
     const struct tm_value *list = tm_path(summary, "steps.list");
     const struct tm_value *of_hosts = has_several_hosts(summary) ? summary : NULL;
     const bool names_device = tm_length(tm_get(summary, "devices")) > 1;
-    enum { FEW = 6 }; /* their labels have room for the host */
+    enum { FEW = 6 }; /* labels have room for the host */
     size_t seen = 0;
     int count = 0;
 
@@ -119,7 +119,7 @@ static size_t count_chosen(const struct tm_value *list)
     return n;
 }
 
-/* Say how many steps are not drawn, and why.  in: drawn  steps of the list that have what the chart
+/* State how many steps are not drawn, and why.  in: drawn  steps of the list that have what the chart
  * shows */
 static void add_left_out(struct tm_chart *chart, const struct tm_value *steps, size_t drawn)
 {
@@ -174,7 +174,7 @@ static void draw_steps(struct tm_chart *chart, const struct tm_value *summary)
     tm_parts_table(chart, "step", bars, count);
 }
 
-/* The range of the scale: without the few steps that would hide the others. */
+/* The range of the scale, excluding the few steps that would hide the others. */
 static void find_range(const struct tm_value *steps, double *low, double *high)
 {
     const struct tm_value *list = tm_get(steps, "list");
@@ -204,7 +204,7 @@ struct step_points {
 static void draw_step_point(struct tm_chart *chart, const struct tm_plot *plot, struct step_points *p,
                             const struct tm_value *step, size_t n)
 {
-    enum { FEW = 12 }; /* labels say the host, too */
+    enum { FEW = 12 }; /* labels include the host */
     const int64_t length = step_length(tm_get(p->summary, "steps"), step);
     const bool is_over = (double)length > plot->y.to;
     const struct tm_point at = { plot->left + p->pitch * ((double)n + 0.5),
@@ -504,7 +504,7 @@ static const double tall_pitch = 20, tall_strip = 14, flat_pitch = 13, flat_stri
 struct strip {
     const struct tm_value *device, *busy;
     int64_t start_ps, end_ps, bin_ps;
-    double shift_ps; /* from the time of its host to that of the scale */
+    double shift_ps; /* from the host's time to that of the scale */
 };
 
 /* A stretch of several bins. */
@@ -517,7 +517,7 @@ struct strips {
     struct strip strip[TM_CHART_DEVICES_MOST];
     int count;
     size_t total;
-    bool is_shared, has_window; /* one scale for all hosts; a window that is not all of the time */
+    bool is_shared, has_window; /* one scale for all hosts; the window is only a part of the time */
     struct tm_axis axis;
 };
 
@@ -576,7 +576,7 @@ static struct stretch bin_of(const struct strip *strip, size_t index)
     return (struct stretch){ begin_of(strip, index), begin_of(strip, index + 1), tm_int(tm_at(strip->busy, index)) };
 }
 
-/* The bins from *index on that `belongs` together with the first of them.  out: *index after them */
+/* The bins from *index on that `belongs` together with the first of them.  out: *index is after them */
 static struct stretch next_stretch(const struct strip *strip, size_t *index,
                                    bool (*belongs)(double first_pct, double pct))
 {
@@ -779,7 +779,7 @@ static void draw_strips(struct tm_chart *chart, const struct strips *s)
     draw_scale(chart, s, y);
 }
 
-/* One row: what a reader looks for in the strip, in words. */
+/* One row: the content of the strip in words. */
 static void add_table_row(struct tm_chart *chart, const struct strips *s, const struct strip *strip)
 {
     struct stretch whole = { strip->start_ps, strip->end_ps, 0 }, low = { 0, 0, 0 };

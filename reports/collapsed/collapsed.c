@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* scopes.collapsed.  The rows of the summary are trees in order, so that the frames of a row are the names of the last
- * rows of each depth above it. */
+/* scopes.collapsed.  The rows of the summary are trees in depth-first order, so the frames of a row are the names of
+ * the last rows of each depth above it. */
 #include "reports/media.h"
 
 #include <errno.h>
@@ -27,7 +27,7 @@ static void put_frame(FILE *to, const char *name)
     (void)fputs(visible, to);
 }
 
-/* What a line adds in whole nanoseconds, so that all lines together are right to the nanosecond. */
+/* What a line adds in whole nanoseconds, so that the sum of all lines is exact to the nanosecond. */
 static int64_t take_ns(struct collapsed *c, int64_t ps)
 {
     const int64_t before_ns = c->told_ns;
@@ -37,7 +37,7 @@ static int64_t take_ns(struct collapsed *c, int64_t ps)
     return c->told_ns - before_ns;
 }
 
-/* A line of one frame that is not a scope. */
+/* A line with one frame that is not a scope. */
 static void put_other(struct collapsed *c, const char *frame, int64_t ps)
 {
     const int64_t ns = take_ns(c, ps);
