@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The causes of a change: found by the rules, put into order, written as findings. */
+/* The causes of a change: found by the rules, sorted, and written as findings. */
 #include "reports/compare/comparison.h"
 
 #include <math.h>
@@ -599,7 +599,7 @@ static double ratio_of(const struct family *f)
     return 1 + f->length_ps / (f->base_ps > 0 ? (f->base_ps + f->new_ps - f->length_ps) / 2 : 1);
 }
 
-/* The ratio that most of the time has; false: there is none. */
+/* The ratio that most of the time changed by; false: there is none. */
 static bool common_ratio(const struct family *list, size_t count, double *ratio, double *share, size_t *families)
 {
     double base_ps = 0, change_ps = 0, near_ps = 0;

@@ -7,14 +7,14 @@
 #include "pipeline/run.h"
 #include "reports/statistics/statistics.h"
 
-/* Two or more sides, each one run or a group of runs of the same thing, against the first one: docs/compare.md,
+/* Two or more sides, each one run or a group of runs of the same thing, compared with the first one: docs/compare.md,
  * schemas/COMPARISON.md. */
 
 /* One run, from its summary. */
 struct tm_compared_run {
     const struct tm_value *summary;
     const char *path;    /* as the user gave it */
-    bool is_summary;     /* it was a summary.json and no profile */
+    bool is_summary;     /* it was a summary.json, not a profile */
     int64_t measured_ps; /* a time from an external benchmark; -1 = none */
 };
 
@@ -48,14 +48,13 @@ struct tm_compare_options {
 tm_status tm_compare_check(struct tm_run *run, const struct tm_comparison_side *side, size_t sides);
 
 /* Fill a document with the comparison, findings and verdict included.  The summaries are borrowed until it returns.
- * errors: TM_ERR_LIMIT when memory ends */
+ * errors: TM_ERR_LIMIT if memory runs out */
 tm_status tm_compare(struct tm_run *run, struct tm_doc *out, const struct tm_comparison_side *side, size_t sides,
                      const struct tm_compare_options *options);
 
 /* Queries of a comparison to one summary.  All of them tolerate sections that are null or missing. */
 
-/* Analyzed steps times the devices that each of them ran on; 1 for a run without steps and devices.
- */
+/* Analyzed steps times the devices that each of them ran on; 1 for a run without steps and devices. */
 double tm_device_steps(const struct tm_value *summary);
 /* Steps were found: the session does not represent one. */
 bool tm_has_steps(const struct tm_value *summary);
@@ -85,7 +84,7 @@ void tm_add_ps(struct tm_value *to, const char *key, double ps, const char *why)
 /* Any number as a member; NaN = null with a reason. */
 void tm_add_figure(struct tm_value *to, const char *key, double value, const char *why);
 
-/* Memory of one job that is freed at once: what a comparison computes before it is written.
+/* Memory of one job, freed all at once: what a comparison computes before it is written.
  * Its size follows the rows of the summaries, which are capped. */
 struct tm_compare_blocks {
     struct tm_run *run;
@@ -102,9 +101,9 @@ void tm_room_free(struct tm_compare_blocks *room); /* tolerates a zeroed one */
 
 /* Statistics of steps.samples_ps. errors: an empty one when memory ends, with the error in run->error */
 struct tm_sample tm_step_samples(struct tm_compare_blocks *room, const struct tm_value *summary);
-/* The maximum number. */
+/* The maximum number of steps. */
 size_t tm_step_samples_most(const struct tm_value *summary);
-/* Those of them in which nothing is compiled, to find out how much a step resembles the one before. */
+/* The steps in which nothing is compiled, to determine how much a step resembles the previous one. */
 struct tm_sample tm_quiet_samples(struct tm_compare_blocks *room, const struct tm_value *summary);
 /* Are the steps of both measured in the same way, as far as known? Otherwise no test can compare them. */
 bool tm_are_steps_alike(const struct tm_value *a, const struct tm_value *b);
@@ -112,7 +111,7 @@ bool tm_are_steps_alike(const struct tm_value *a, const struct tm_value *b);
 #define TM_STEPS_NOT_ALIKE                                                                                             \
     "the steps are measured in two ways: as the time from one to the next, and as the host's spans"
 
-/* The number of analyzed steps; 1 of a run without steps. */
+/* The number of analyzed steps; 1 for a run without steps. */
 double tm_analyzed_steps(const struct tm_value *summary);
 
 /* Steps in which a program is compiled: events that are recorded individually and are not random. */

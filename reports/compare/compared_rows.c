@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The devices of the sides side by side, by their places: ids have names of hosts in them,
+/* The devices of all sides, matched by position: ids contain host names,
  * which differ. */
 #include <math.h>
 #include <stdbool.h>
@@ -14,7 +14,7 @@
 #include "reports/compare/comparison.h"
 #include "reports/format/format.h"
 
-/* The tables of a comparison as they are written: by the largest change, the rest summed up. */
+/* The tables of a comparison as written: sorted by the largest change, the rest summed up. */
 
 static const char *const match_name[] = { "name", "family", "pattern", "category", "none" };
 
@@ -259,7 +259,7 @@ static double test_by_runs(const struct comparison *c, size_t side, const struct
     return tm_welch_test(sums[0], sums[1]);
 }
 
-/* The sum of some parts in each listed step, or its share. */
+/* The sum of some parts of each listed step, or its share. */
 static struct tm_sample steps_of(struct comparison *c, const struct side_facts *facts,
                                  const struct tm_run_figure *figure)
 {
@@ -275,7 +275,7 @@ static struct tm_sample steps_of(struct comparison *c, const struct side_facts *
     return (struct tm_sample){ value, value ? steps : 0 };
 }
 
-/* The test of the step time that a figure has by itself; NULL = it has none. */
+/* The separate test that a step time figure has; NULL = it has none. */
 static const struct middle_test *middle_of(const struct comparison *c, size_t side, const struct tm_run_figure *figure)
 {
     if (figure->steps == TM_FIGURE_OF_STEP)
@@ -299,7 +299,7 @@ static double test_figure(struct comparison *c, size_t side, const struct tm_run
     }
 }
 
-/* What can be seen as a change: 1 % of a figure, a point of a share, 1 % of the step of a time. */
+/* The smallest reported change: 1% of a figure, one point of a share, for a time 1% of the step. */
 static bool is_large(const struct comparison *c, const struct tm_run_figure *figure, double base, double value)
 {
     const double change = fabs(value - base);
@@ -444,7 +444,7 @@ void tm_add_geomean(struct comparison *c)
         is_used[i] = figure->steps == TM_FIGURE_OF_MEAN_STEP || tm_figure_is_of_parts(figure);
         for (size_t side = 0; side < c->sides && is_used[i]; side++) {
             value[side][i] = tm_mean_over_runs(&c->side[side], value_in, figure);
-            /* a ratio of tiny times is meaningless */
+            /* ratios of tiny times are meaningless */
             is_used[i] = value[side][i] > 0 && value[side][i] * 100 >= tm_base_step_ps(c);
         }
         used += is_used[i];

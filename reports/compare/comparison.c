@@ -12,7 +12,7 @@
 #include "reports/format/format.h"
 #include "reports/statistics/statistics.h"
 
-/* What to know of a comparison before its figures are believed. */
+/* Caveats to check before relying on the figures of a comparison. */
 
 #define SPREAD_NOTED_PCT 10.0
 
@@ -176,7 +176,7 @@ static void add_comparison_notes(struct comparison *c)
 
 /* --- comparability --- */
 
-/* The name of what a run mainly executes: the module with the most device time.  Not recorded by PyTorch. */
+/* The name of the main program of a run: the module with the most device time.  Not recorded by PyTorch. */
 static const char *program_of(const struct tm_value *summary)
 {
     const struct tm_value *rows = tm_path(summary, "ops.rows");
@@ -236,7 +236,7 @@ static struct tm_value *add_answer(struct tm_value *to, const char *key, const c
     return tm_add_array(of, "values");
 }
 
-/* What is said against what the base says. */
+/* The value of a side compared with that of the base. */
 static const char *compared(const char *so_far, bool is_known, bool is_same)
 {
     if (strcmp(so_far, "no") == 0)
@@ -513,7 +513,7 @@ static void tell_hardware(const struct comparison *c, size_t side, char *out, si
                    (long long)tm_int(counts[1]), model[1], (long long)tm_int(counts[0]), model[0]);
 }
 
-/* The side whose steps are shortest, for a word on several. */
+/* The side with the shortest steps, for a sentence on several sides. */
 static size_t fastest(const struct comparison *c)
 {
     size_t best = 0;
@@ -616,7 +616,7 @@ static void tell_differences(const struct comparison *c, char text[VERDICT_BYTES
     tm_format_append(text, VERDICT_BYTES, "%s", n ? "." : "");
 }
 
-/* Who is fastest of several sides, by how much, whether that is significant, and what the sides differ in. */
+/* Which of several sides is fastest, by how much, whether that is significant, and how the sides differ. */
 static void tell_several(const struct comparison *c, size_t best, char text[VERDICT_BYTES])
 {
     const struct step_test *const test = &c->step_test[best];
@@ -671,7 +671,7 @@ static bool is_same_run(const struct tm_compared_run *a, const struct tm_compare
 
     if (!tm_fingerprint(a->summary, x) || !tm_fingerprint(b->summary, y) || strcmp(x, y) != 0)
         return false;
-    for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); i++) { /* two parts of one run are two */
+    for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); i++) { /* two parts of one run count as two */
         if (strcmp(tm_text(tm_path(a->summary, settings[i])), tm_text(tm_path(b->summary, settings[i]))) != 0)
             return false;
     }
@@ -695,7 +695,7 @@ static void check_run(struct tm_run *run, const struct tm_compared_run *one)
     tm_hint(&run->error, "a device memory profile alone has no steps; use the profile of the run");
 }
 
-/* The run of that number, side after side. */
+/* The run with that number, counting through the sides in order. */
 static const struct tm_compared_run *run_at(const struct tm_comparison_side *side, size_t number)
 {
     for (; number >= side->runs; side++)

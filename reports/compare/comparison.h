@@ -10,23 +10,21 @@
  * tests, waterfalls, tables, devices, causes, verdict.  Sides are counted from 0, the base. */
 
 enum {
-    STEPS_FOR_TEST = 6, /* on both sides: of fewer no order has a p below the level */
-    RUNS_FOR_TEST = 2,  /* runs on both sides: then they are the unit */
+    STEPS_FOR_TEST = 6, /* on both sides: with fewer, no order has a p below the level */
+    RUNS_FOR_TEST = 2,  /* runs on both sides: then runs are the unit of the tests */
 };
 
-/* Levels of the tests.  Together they keep what is called significant between runs of the same
- * thing under 2% of the pairs: step times 1%, all else the rest (docs/compare.md). */
+/* Levels of the tests.  Together they keep false positives between runs of the same
+ * program under 2% of the pairs: 1% for step times, the rest for all else (docs/compare.md). */
 #define STEP_LEVEL 0.01
-#define PART_LEVEL 0.005 /* all parts and shares of one side together (Holm); compiling alone */
-#define ROW_RATE 0.05    /* false discoveries among the rows of a table, of a side whose steps have changed */
-#define ROW_RATE_ALONE                                                                                                 \
-    0.005 /* of one whose steps have not: all that is found there may be false  \
-                              */
+#define PART_LEVEL 0.005     /* all parts and shares of one side together (Holm); compiling alone */
+#define ROW_RATE 0.05        /* false discoveries among the rows of a table, of a side whose steps have changed */
+#define ROW_RATE_ALONE 0.005 /* of a side whose steps have not: all of its discoveries may be false */
 #define FIGURE_RATE 0.005
-/* What is reported as a change at least. */
+/* The smallest change that is reported. */
 #define STEP_LEAST_PCT 1.0
 #define PART_LEAST_PCT 1.0     /* of the base's step */
-#define ROW_LEAST_PCT 3.0      /* of the row itself: less is between any two runs */
+#define ROW_LEAST_PCT 3.0      /* of the row itself: any two runs differ by less */
 #define ROW_STEP_LEAST_PCT 0.1 /* of the base's step */
 
 enum test_basis { TEST_NONE, TEST_STEPS, TEST_RUNS };
@@ -177,7 +175,7 @@ struct causes {
     double step_ps; /* of the base */
     double left_ps[TM_PARTS];
     bool is_compute_told; /* by something that is not a single operation */
-    struct cause *list;   /* CAUSES_MOST, and one that takes what does not fit */
+    struct cause *list;   /* CAUSES_MOST, plus one for causes that do not fit */
     int count;
 };
 
@@ -191,10 +189,10 @@ extern cause_rule tm_find_lost_overlap;
 extern cause_rule tm_find_idle_changes;
 extern cause_rule tm_find_changed_parts;
 
-/* What the titles of a side's causes start with: "" of two sides, else "LABEL: ".  out: returned */
+/* What the titles of a side's causes start with: "" with two sides, else "LABEL: ".  out: returned */
 const char *tm_cause_side(const struct comparison *c, size_t side, char out[TM_FORMAT_BYTES]);
 
-/* Begin a cause.  out: never NULL */
+/* Start a cause.  out: never NULL */
 struct cause *tm_cause_begin(struct causes *k, const char *id, double change_ps);
 struct cause *tm_cause_of_fact(struct causes *k, const char *id);
 void tm_cause_set_title(struct cause *cause, const char *format, ...) TM_PRINTF(2, 3);
@@ -226,14 +224,14 @@ struct row_cell {
     bool is_known;
     bool is_hidden; /* not listed, but the list was cut: it may be there */
     bool has_bytes;
-    size_t members; /* names that it represents */
+    size_t members; /* number of names that it represents */
     double ps, count, bytes;
     double *ps_of_run; /* of each run */
     /* executions: their number, mean length and sum of squared differences from it; of single runs
      */
     bool has_moments;
     double executions, mean_ps, squares;
-    bool is_counted_exactly; /* in each step and device as often */
+    bool is_counted_exactly; /* equally often in each step and on each device */
 };
 
 struct row_change {
@@ -247,7 +245,7 @@ struct tm_row {
     const char *name;                 /* of a merged one: its family, its pattern, or its category */
     const char *pattern;              /* the name without its numbers; of a member of a family that of the family */
     const char *family, *family_path; /* "" = none is known */
-    const char *path;                 /* of the framework: distinguishes ops of one name; "" = unknown, or several */
+    const char *path;                 /* of the framework: separates ops of one name; "" = unknown, or several */
     const char *group;                /* category, pass ...; "" = none */
     enum row_match match;
     struct row_cell *cell;     /* one per side */
@@ -265,9 +263,9 @@ struct tm_row_table {
     const char *why;       /* no side has it: the reason */
     struct tm_row **row;
     size_t rows;
-    double *rest_ps;      /* of what was not listed, one per side */
+    double *rest_ps;      /* of the unlisted rows, one per side */
     size_t rest_rows;     /* at most on a side */
-    double *floor_ps;     /* no row that is not listed has more; one per side; 0 = all are listed */
+    double *floor_ps;     /* no unlisted row has more; one per side; 0 = all are listed */
     struct tm_row **slot; /* by name, while it is filled */
     size_t slots;
 };

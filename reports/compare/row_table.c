@@ -50,7 +50,7 @@ const char *tm_name_pattern(struct tm_compare_blocks *room, const char *name)
 
         while (end > 0 && strchr("._-", pattern[end - 1]))
             end--;
-        if (end == 0 || end == n - 1) /* nothing but numbers, or a number that is part of a word */
+        if (end == 0 || end == n - 1) /* only numbers, or a number that is part of a word */
             break;
         pattern[n = end] = '\0';
     }
@@ -255,7 +255,7 @@ static void join_group(const struct comparison *c, const struct candidate *group
             into->group = "";
         if (strcmp(into->path, group[i].row->path) != 0)
             into->path = "";
-        group[i].row->name = NULL; /* it is part of another one now */
+        group[i].row->name = NULL; /* merged into another one */
     }
     if (match == MATCH_CATEGORY)
         into->pattern = group[0].first;
@@ -370,10 +370,10 @@ double tm_row_noise_pct(const struct comparison *c, size_t side)
     const double worth = test->basis == TEST_STEPS ? test->effective_base / (double)c->facts[0].steps.count : 1;
     const double error = 3 * sqrt((x * x / (double)a.count + y * y / (double)b.count) / worth);
 
-    return error > ROW_LEAST_PCT ? error : ROW_LEAST_PCT; /* that of a NaN, too */
+    return error > ROW_LEAST_PCT ? error : ROW_LEAST_PCT; /* also for a NaN */
 }
 
-/* The rate of false discoveries among rows: strict where nothing of the whole has changed. */
+/* The false discovery rate among rows: strict if the whole has not changed. */
 static double row_rate(const struct comparison *c, size_t side)
 {
     bool has_changed = c->step_test[side].is_changed;
@@ -528,7 +528,7 @@ static void test_side(const struct comparison *c, struct tm_row_table *table, si
     }
 }
 
-/* A row that a side does not list, whose list was cut: it may have as much as the least row listed.
+/* A row missing from a side whose list was cut: it may have as much time as the smallest listed row.
  */
 static void hide_cut(const struct comparison *c, struct tm_row_table *table)
 {
@@ -558,9 +558,9 @@ static void row_table_test(struct comparison *c, struct tm_row_table *table)
         test_side(c, table, side, p, holds, p + table->rows);
 }
 
-/* The tables of a comparison out of the sections of the summaries. */
+/* The tables of a comparison, filled from the sections of the summaries. */
 
-/* Where a section has its rows, and which members the figures are. */
+/* Where a section has its rows, and which members are the figures. */
 struct section {
     const char *key, *by;
     const char *list; /* an array of rows, or an object of them by name; NULL = the section itself */
@@ -679,7 +679,7 @@ static void load_row(struct comparison *c, struct tm_row_table *table, const str
         }
     }
     f.mean_ps = f.count > 0 ? f.ps / f.count : NAN;
-    if (s->stddev && f.count == 1) /* one does not differ from itself */
+    if (s->stddev && f.count == 1) /* a row does not differ from itself */
         f.stddev_ps = 0;
     return row_table_add(c, table, side, run, &f);
 }

@@ -22,7 +22,7 @@ enum { BLOCK_BYTES = 64 * 1024 };
 
 struct tm_room_block {
     struct tm_room_block *next;
-    size_t bytes, used; /* the header's own ones included */
+    size_t bytes, used; /* including those of the header */
 };
 
 static size_t aligned(size_t bytes)
@@ -348,7 +348,7 @@ static void append(struct tm_sample *to, double *value, struct tm_sample from)
         value[to->count++] = from.value[i];
 }
 
-/* In a summary of an older version, the samples of all hosts: then its median is not that of the steps. */
+/* Summaries of older versions have the samples of all hosts, so their median is not that of the steps. */
 static double median_of(const struct tm_value *steps, struct tm_sample sample, double *sorted)
 {
     if (sample.count == 0 || sample.count == tm_length(tm_get(steps, "samples_ps")))

@@ -77,7 +77,7 @@ static void test_middle_of_runs(struct tm_sample base, struct tm_sample other, s
     }
 }
 
-/* How alike the medians and the means of runs are, within their sides. */
+/* The correlation of medians and means of runs within their sides. */
 static double correlation_of_runs(const struct side_facts *base, const struct side_facts *other)
 {
     double both = 0, medians = 0, means = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The waterfall of a step, and what the rules for causes share: how they start and write one, and how much of the
- * change of a part is left for it; and the causes outside of single operations. */
+/* The waterfall of a step, and what the rules for causes share: how they start and write one, and how much of a
+ * part's change is left for it; and the causes outside of single operations. */
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -30,7 +30,7 @@ static int64_t round_parts(const double part[TM_PARTS], double total, int64_t ro
             if (!is_taken[i] && (best < 0 || part[i] - floor(part[i]) > part[best] - floor(part[best])))
                 best = i;
         }
-        if (best < 0) { /* more than one each: the parts do not make up their total */
+        if (best < 0) { /* more than one each: the parts do not add up to their total */
             rounded[TM_PART_IDLE_UNRECORDED] += left;
             break;
         }
@@ -59,7 +59,7 @@ static double part_p(const struct comparison *c, size_t side, int part)
     }
 }
 
-/* A part that is under the least change on both sides cannot change by it, so it takes no part in
+/* A part smaller than the smallest reported change on both sides cannot change by it, so it is excluded from
  * the tests. */
 static bool can_change(const struct waterfall *w, int part)
 {
@@ -637,7 +637,7 @@ static const struct {
     { TM_PART_IDLE_UNRECORDED, "idle_unrecorded", "with no recorded cause", unrecorded_fixes },
 };
 
-/* Idle time moves between its causes without changing its sum, for example if launches come earlier.  Therefore changes
+/* Idle time moves between its causes without changing its sum, for example if launches are earlier.  Therefore changes
  * without a named cause that are not significant are offset against changes of the other causes. */
 static bool is_open(const struct causes *k, enum tm_part part)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What keeps the last point from being as fast as its devices would allow: parts of the step by the
+/* Why the last point is slower than its devices would allow: parts of the step by the
  * efficiency that they cost, then facts. */
 #include <math.h>
 #include <stdio.h>
@@ -76,7 +76,7 @@ double tm_fitted_speedup(const struct scaling_study *s, double devices)
     return work * s->facts[0].step_ps / tm_fitted_ps(s, devices);
 }
 
-/* What to know of a scaling study before its figures are believed. */
+/* Caveats to check before relying on the figures of a scaling study. */
 
 enum { NOTE_BYTES = 400, LABEL_BYTES = 128 };
 
@@ -163,7 +163,7 @@ static void note_steps(const struct scaling_study *s, size_t at, const char *lab
     }
 }
 
-/* The profile has other devices than the user says, or than the job has ranks. */
+/* The number of devices in the profile differs from the user's, or from the ranks of the job. */
 static void note_devices(const struct tm_scaling_point *point, const char *label, struct tm_value *notes)
 {
     char text[NOTE_BYTES];
@@ -189,7 +189,7 @@ static void note_devices(const struct tm_scaling_point *point, const char *label
     }
 }
 
-/* Points with one run beside points with several. */
+/* Points with one run mixed with points with several. */
 static void note_groups(const struct scaling_study *s, struct tm_value *notes)
 {
     size_t groups = 0;
@@ -227,7 +227,7 @@ void tm_add_scaling_notes(struct scaling_study *s)
 
 enum { VERDICT_BYTES = 640 };
 
-static const double told_below_pct = 98; /* efficiency: what is lost of a better one is not reported */
+static const double told_below_pct = 98; /* efficiency: above this, losses are not reported */
 
 char *tm_devices_text(char out[DEVICES_TEXT], double devices)
 {
@@ -439,7 +439,7 @@ static void emit_grown_rows(const struct scaling_study *s, struct tm_value *evid
     }
 }
 
-/* --- what the efficiency is lost to --- */
+/* --- causes of lost efficiency --- */
 
 static const struct loss {
     const char *id, *title, *weak_title; /* of weak scaling */
@@ -599,7 +599,7 @@ static void add_efficiency(struct scaling_study *s)
     end(to, "", NULL);
 }
 
-/* The most devices that are used well, where the last point does not use them so. */
+/* The largest number of devices used well, if the last point does not use its devices well. */
 static void add_best_point(struct scaling_study *s)
 {
     const struct point_facts *best = NULL;
@@ -628,7 +628,7 @@ static void add_best_point(struct scaling_study *s)
     end(to, "", NULL);
 }
 
-/* Did the work grow as the user intended, or is it repeated? A profile does not show that. */
+/* Did the work grow as intended, or is it repeated?  A profile does not show that. */
 static void add_work(struct scaling_study *s)
 {
     char total[TM_FORMAT_BYTES], devices[DEVICES_TEXT];
@@ -713,7 +713,7 @@ static int most_beyond_first(const void *a, const void *b)
     return (one < other) - (one > other);
 }
 
-/* Keep the list in order; what is small, or does not fit, is not kept. */
+/* Keep the list in order; small entries, and those that do not fit, are dropped. */
 static size_t keep(const struct scaling_study *s, struct grown_row *list, size_t count, struct grown_row row)
 {
     row.ideal_ps = s->mode == SCALING_WEAK ? row.first_ps : row.first_ps / tm_last_point(s)->ideal;
@@ -728,7 +728,7 @@ struct table {
     const char *rows, *name, *ps; /* path of the rows; members of a row */
 };
 
-/* All rows of that name.  out: false = there is none */
+/* All rows with that name.  out: false = there is none */
 static bool sum_of(const struct tm_value *summary, const struct table *table, const char *name, double *ps)
 {
     const struct tm_value *rows = tm_path(summary, table->rows);

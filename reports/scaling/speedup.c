@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A scaling study from its beginning to its end: schemas/SCALING.md, docs/scaling.md.  Its memory
- * is one block: the facts of the points, the samples of all runs, the room of the resampling. */
+/* A scaling study from start to end: schemas/SCALING.md, docs/scaling.md.  Its memory
+ * is one block: the facts of the points, the samples of all runs, the buffer for resampling. */
 #include "reports/scaling/speedup.h"
 
 #include <assert.h>
@@ -9,7 +9,7 @@
 
 #include "reports/compare/compare.h"
 
-/* Can these runs be a scaling study?  Asked before anything is computed. */
+/* Can these runs be a scaling study?  Checked before anything is computed. */
 
 #define MARKS "jax.profiler.StepTraceAnnotation, or step() of torch.profiler.profile"
 
@@ -74,8 +74,8 @@ tm_status tm_scaling_check(struct tm_run *run, const struct tm_scaling_point *po
     return run->error.status;
 }
 
-/* How long a step takes at each point, and how sure that is.  A point with one run is assessed by its
- * steps; one with several by these runs, since steps of one run have much in common. */
+/* The step time at each point, and its uncertainty.  A point with one run is assessed by its
+ * steps; one with several by these runs, since steps of one run are correlated. */
 
 static const double level = 0.95;
 
@@ -97,7 +97,7 @@ static double mean_of_runs(const struct tm_scaling_point *point, const char *pat
     return known ? sum / (double)known : NAN;
 }
 
-/* Half the width of the interval of a mean, from values that spread by chance. */
+/* Half the width of the interval of a mean, from the spread of its values. */
 static double half_of_mean(struct tm_moments of, size_t count)
 {
     return tm_student_quantile(1 - (1 - level) / 2, (double)count - 1) * of.stddev / sqrt((double)count);
@@ -201,8 +201,8 @@ static void work_out_speedups(struct scaling_study *s)
         facts->speedup_interval.low *= work;
         facts->speedup_interval.high *= work;
         facts->efficiency_pct = 100 * facts->speedup / facts->ideal;
-        /* A part would take its share of the first point's step, made as short as the step would
-         * ideally be. */
+        /* A part would take its share of the first point's step, scaled to the ideal
+         * step. */
         for (int p = 0; p < SCALING_PARTS; p++)
             facts->lost_pct[p] = first->has_parts && facts->has_parts
                                      ? 100 * facts->part_ps[p] / facts->total_ps -
@@ -211,7 +211,7 @@ static void work_out_speedups(struct scaling_study *s)
     }
 }
 
-/* The parts of a step at each point, how much is computed, and by that whether the problem grew
+/* The parts of a step at each point, the amount of compute, and from it whether the problem grew
  * with the devices. */
 
 static enum scaling_part part_of(enum tm_part part)
@@ -293,7 +293,7 @@ static void take_parts(struct scaling_study *s)
     }
 }
 
-/* The one that is further away from nothing. */
+/* The one that is further away from 0. */
 static double larger_change(double a, double b)
 {
     return fabs(b) > fabs(a) || isnan(b) ? b : a;
@@ -382,7 +382,7 @@ static void add_fit(struct scaling_study *s)
 static const char no_length[] = "no step has a duration", no_parts[] = "the parts of the steps are unknown",
                   few_steps[] = "too few steps have a duration";
 
-/* What is the same in all runs of the point. */
+/* Values shared by all runs of the point. */
 static void add_same_text(struct tm_value *to, const char *key, const struct tm_value *runs)
 {
     const char *text = tm_text(tm_get(tm_at(runs, 0), key));
@@ -566,7 +566,7 @@ static double *take_samples(struct tm_compare_blocks *memory, const struct tm_sc
     return medians + point->side.runs;
 }
 
-/* Is it so in any run? */
+/* Is it true for any run? */
 static bool is_any(const struct scaling_study *s, const char *path)
 {
     for (size_t i = 0; i < s->points; i++)

@@ -5,11 +5,11 @@
 #include "reports/compare/compare.h"
 #include "reports/statistics/statistics.h"
 
-/* The same program on different numbers of devices: speedup, efficiency, and what grows.  docs/scaling.md,
+/* The same program on different numbers of devices: speedup, efficiency, and growing costs.  docs/scaling.md,
  * schemas/SCALING.md. */
 struct tm_scaling_point {
     struct tm_comparison_side side; /* the runs with that many devices */
-    uint32_t devices;               /* from the profile, or as the user said */
+    uint32_t devices;               /* from the profile, or given by the user */
 };
 
 enum { TM_SCALING_POINTS_MOST = 64 };
@@ -99,7 +99,7 @@ void tm_add_scaling_verdict(struct scaling_study *s);
 
 /* --- fields that they need --- */
 
-/* The last point, which the study is assessed by. */
+/* The last point, by which the study is assessed. */
 const struct point_facts *tm_last_point(const struct scaling_study *s);
 /* "1 device", "8 devices" */
 enum { DEVICES_TEXT = 32 };

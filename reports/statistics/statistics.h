@@ -80,7 +80,7 @@ struct tm_summed {
 };
 
 double tm_welch_test(struct tm_summed a, struct tm_summed b);
-/* The same of two samples. */
+/* The same for two samples. */
 double tm_welch_sample_test(struct tm_sample a, struct tm_sample b);
 
 /* An interval for median(b) / median(a) - 1 in percent, or of the means, by resampling both 2,000 times (percentile
