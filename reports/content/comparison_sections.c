@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What accounts for the change: the causes that the comparison found, the largest first. */
+/* Causes of the change, as found by the comparison, the largest first. */
 #include <stdio.h>
 #include <string.h>
 
@@ -270,7 +270,7 @@ static const struct tm_section compared_devices_section = {
 
 enum { FIGURES_MOST = 96 };
 
-/* Figures differ in kind, row by row. */
+/* The kind of figure differs from row to row. */
 static enum tm_doc_kind kind_of(const struct tm_value *figure)
 {
     static const struct {
@@ -336,7 +336,7 @@ static const struct tm_section compared_figures_section = {
     .id = "figures", .title = "Figures", .key = "figures", .say = emit_figures
 };
 
-/* What became of operations, kernels, scopes ...: a section for each table of the comparison. */
+/* Changes of operations, kernels, scopes ...: a section for each table of the comparison. */
 
 struct rows {
     const char *key;       /* of the table in the comparison, and id of the section */
@@ -443,7 +443,7 @@ ROWS_SECTION(gaps, "gaps", "Idle time", "Cause", NULL, TM_DOC_CAUSE)
 
 ROWS_SECTION(compile, "compile", "Compilations", "Module", "Group", TM_DOC_NAME)
 
-/* What was compared: the runs of each side, and what to know of them. */
+/* What was compared: the runs of each side, with caveats. */
 
 static void emit_side(const struct tm_content *content, size_t number)
 {

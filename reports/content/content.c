@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The kinds of documents, which of their sections are due, and the walk over these. */
+/* The kinds of documents, which of their sections apply, and the walk over these. */
 #include "reports/content/content.h"
 
 #include <string.h>
@@ -46,7 +46,7 @@ const struct tm_section *tm_section_of(const struct tm_value *summary, const cha
 
 const char *tm_finding_section(const char *finding_id)
 {
-    /* what is not a finding about a run, by prefixes of ids; the first match */
+    /* findings that are not about a single run, by id prefix; the first match counts */
     static const char *const sections[][2] = {
         { "collective_", "collectives" }, /* of a comparison */
         { "transfer_", "transfers" },
@@ -92,7 +92,7 @@ bool tm_report_is_slight(const struct tm_value *summary)
     return tm_document_of(summary) == &tm_report_document && tm_query_is_too_little(summary);
 }
 
-/* There are figures, and too few of them to say anything by. */
+/* There are figures, but too few for an assessment. */
 static bool is_too_little(const struct tm_section *section, const struct tm_value *summary)
 {
     return section->wants_enough && tm_report_is_slight(summary);

@@ -12,17 +12,17 @@
 #include "reports/chart/chart.h"
 #include "reports/format/format.h"
 
-/* One figure or text of a report, before it has a form.  All media show the same value; each gives it the form of its
- * place: a page adds sort keys, CSV gives exact numbers. */
+/* One figure or text of a report, before it is formatted.  All media show the same value, each in its own
+ * format: a page adds sort keys, CSV has exact numbers. */
 
 enum tm_cell_from { TM_FROM_VALUE, TM_FROM_TEXT, TM_FROM_INT, TM_FROM_DOUBLE };
 
 struct tm_cell {
     enum tm_doc_kind kind;
     enum tm_cell_from from;
-    bool is_change; /* a number that is shown with its sign */
+    bool is_change; /* a number shown with its sign */
     union {
-        const struct tm_value *value; /* of the summary; may be null, then tm_why says why */
+        const struct tm_value *value; /* of the summary; if it is null, tm_why has the reason */
         const char *text;             /* "" = an empty cell */
         int64_t whole;
         double number;
@@ -58,7 +58,7 @@ bool tm_cell_is_empty(const struct tm_cell *cell);
 /* The number 0, or a plain no. */
 bool tm_cell_is_zero(const struct tm_cell *cell);
 
-/* The cell as people read it.  Names are as they were recorded, any bytes: the medium makes them safe.
+/* The cell as people read it.  Names are as recorded, any bytes; the medium escapes them.
  * out:    returned: out (TM_FORMAT_BYTES), or a text that lives as long as the summary; "" for an empty cell */
 const char *tm_cell_shown(const struct tm_cell *cell, const struct tm_value *summary, char *out);
 
@@ -75,10 +75,10 @@ enum tm_tone {
     TM_TONE_CRITICAL, /* a finding */
     TM_TONE_INFO,
     TM_TONE_UNKNOWN,
-    TM_TONE_QUIET, /* a remark on what is above it */
+    TM_TONE_QUIET, /* a remark on the content above it */
 };
 
-/* The word that a band is shown by: "critical" for "bad", as in severities of findings. */
+/* The word shown for a band: "critical" for "bad", as in the severities of findings. */
 const char *tm_band_word(const char *band);
 
 /* The tone of a band or a severity: "good", "warning", "bad", "critical", "info", "unknown". */
@@ -87,7 +87,7 @@ enum tm_tone tm_tone_of(const char *word);
 /* The kind of value that a field is shown as: TM_DOC_NONE  not at all. */
 enum tm_doc_kind tm_shown_kind(const struct tm_doc_field *field);
 
-/* A table as a section gives it: rows of the summary, and which values of a row are shown, under which title.  Every
+/* A table as a section defines it: rows of the summary, which values of a row are shown, and their titles.  Every
  * medium writes the same table; what differs is how many rows and columns it has room for. */
 enum {
     TM_TABLE_COLUMNS_MOST = 24,
@@ -97,10 +97,10 @@ enum {
 
 enum {
     TM_WIDE = 1 << 8,    /* shown if there is room: on screens and in CSV, not on paper */
-    TM_SUMS = 1 << 9,    /* rows that are not listed are summed up in one */
+    TM_SUMS = 1 << 9,    /* unlisted rows are summed up in one row */
     TM_CHANGE = 1 << 11, /* numbers are shown with their sign */
     TM_GIVEN = 1 << 12,  /* given by some users only: omitted without a note if no row has it */
-    TM_KNOWN = 1 << 13,  /* likewise, in data too */
+    TM_KNOWN = 1 << 13,  /* likewise, also in data */
     TM_RARE = 1 << 10,   /* rare: omitted if it is 0, or "no", in all rows */
 };
 
@@ -117,7 +117,7 @@ static inline enum tm_doc_kind tm_column_kind(const struct tm_column *column)
 
 struct tm_table {
     const char *id;      /* [a-z0-9-], unique in a report: its anchor, the name of its CSV file */
-    const char *caption; /* what the rows are, short; any bytes */
+    const char *caption; /* what the rows are, in a few words; any bytes */
     /* Its columns: "begin_ps, names[0] = First kernel, track wide".  For each: its path in a row ("@": the row's own
      * name, if the rows are members of an object); words that override its field: its kind, without TM_DOC_, and the
      * applicable TM_WIDE ...; and its title, if that is not its field's.  Media receive `column`. */
@@ -134,10 +134,10 @@ struct tm_table {
     bool is_only_picked;         /* a row that is not picked is not a row of the table, and does not count as omitted */
     const struct tm_cell *cells; /* columns x cell_rows */
     size_t cell_rows;
-    const uint8_t *depths; /* of these rows, as of a tree: sums are of those of depth 0; NULL = no tree */
+    const uint8_t *depths; /* depths of these rows in a tree: sums include those of depth 0; NULL = no tree */
 
     const char *rest_at, *total_at; /* the paths of these two; NULL = they are set directly, or there are none */
-    const struct tm_value *rest;    /* {"rows", and what adds up} of rows that the summary does not list; NULL */
+    const struct tm_value *rest;    /* {"rows", and the sums} of rows that the summary does not list; NULL */
     const struct tm_value *total;   /* a last row with the values at the columns' keys; NULL */
     const char *total_title;        /* of that row, if there is one: "all kernels" */
     size_t paper_rows;              /* at most on paper; 0 = TM_PAPER_ROWS */
@@ -145,11 +145,11 @@ struct tm_table {
     bool obeys_rows;                /* --rows: the summary has all of them, because other figures refer to them */
     size_t screen_rows;             /* at most on a page; of obeys_rows: what --rows requests; 0 = as many as fit */
     const char *depth;              /* path to the depth of a row in a tree whose rows are in order; NULL = no tree */
-    const char *anchor;             /* rows can be linked to, as "anchor-N"; NULL = not */
+    const char *anchor;             /* rows can be linked to as "anchor-N"; NULL = they cannot */
     const int *anchors;             /* N of each row; NULL = its place */
     bool repeats_chart;             /* a chart before it has the same figures */
     bool is_detail;                 /* in short media only where a finding leads to its section */
-    int glossary; /* terms and what they are, in the last column: the term's column, from 1; 0 = none */
+    int glossary;                   /* terms with definitions in the last column: the term's column, from 1; 0 = none */
 
     /* Specific to a section. */
     const char *where; /* only rows in which one of these paths, "count|total_ps", has a number but 0, or where it has
@@ -161,12 +161,12 @@ struct tm_table {
 
 #define TM_COLUMNS(list) .column = (list), .columns = sizeof(list) / sizeof((list)[0])
 
-/* What a medium has room for. */
+/* The capacity of a medium. */
 struct tm_room {
     bool is_paper;  /* columns with TM_WIDE are left out */
     bool is_short;  /* has pages: details that no finding refers to are omitted */
     bool has_links; /* to other files */
-    bool is_data;   /* for programs: all facts in every report, whatever their values */
+    bool is_data;   /* for programs: all facts in every report, regardless of their values */
     size_t rows;    /* at most, of a table; paper takes less: tm_table.paper_rows */
 };
 
@@ -174,7 +174,7 @@ struct tm_room {
 struct tm_layout {
     const struct tm_table *table;
     const struct tm_value *summary;
-    size_t column[TM_TABLE_COLUMNS_MOST]; /* the places of those that are shown */
+    size_t column[TM_TABLE_COLUMNS_MOST]; /* indexes of those that are shown */
     size_t columns;
     struct {
         const char *title;
@@ -194,7 +194,7 @@ void tm_table_lay_out(struct tm_layout *layout, const struct tm_table *table, co
 
 size_t tm_table_rows(const struct tm_table *table); /* all it has */
 
-/* Rows of the table that are not among the first `listed` ones, with those that the summary itself does not list.
+/* Rows of the table beyond the first `listed` ones, including those that the summary itself does not list.
  * in: listed  at most tm_table_rows */
 int64_t tm_table_left_out(const struct tm_table *table, size_t listed);
 
@@ -205,7 +205,7 @@ const char *tm_table_link(const struct tm_table *table, size_t row);
 /* How far a row is indented: its depth in the tree, 0 without one. */
 int tm_table_depth(const struct tm_table *table, size_t row);
 
-/* Can the rows that are not listed be summed up? Otherwise only their number is given. */
+/* Can the unlisted rows be summed up? Otherwise only their number is shown. */
 bool tm_layout_has_sums(const struct tm_layout *layout);
 
 /* The row that sums the omitted rows, and the row of the total; the first shown column has their title.
@@ -219,7 +219,7 @@ const char *tm_layout_rest_title(const struct tm_layout *layout, char *out);
  * content.h. */
 enum { TM_FRONT_FACTS_MOST = 10, TM_FRONT_BYTES = 512, TM_FRONT_TITLE_BYTES = 256 };
 
-/* Texts may hold any bytes that a trace can bring. */
+/* Texts may contain any bytes from a trace. */
 struct tm_front_page {
     char title[TM_FRONT_TITLE_BYTES];    /* --title, else the name of the run */
     char subtitle[TM_FRONT_TITLE_BYTES]; /* hosts and devices, "2 hosts, 8 devices"; the run too if there is a
@@ -233,23 +233,23 @@ struct tm_front_page {
     } fact[TM_FRONT_FACTS_MOST]; /* host, devices, versions, window, steps, profiled, files, names */
     size_t facts;
     bool is_slight;  /* too little was recorded for an assessment: figures have no bands, and most sections are empty */
-    bool is_partial; /* the input is damaged: the report has to say so at its top, with tm_partial_text */
+    bool is_partial; /* the input is damaged: the report says so at its top, with tm_partial_text */
     char partial[TM_FRONT_BYTES];
 };
 
 /* For any document, by its kind (content.h). */
 void tm_front_make(struct tm_front_page *front, const struct tm_value *summary);
 
-/* What all documents have: title, note, verdict, whether the input is damaged.  in: title  where
- * the user gave none */
+/* Common to all documents: title, note, verdict, whether the input is damaged.  in: title  if the
+ * user gave none */
 void tm_front_begin(struct tm_front_page *front, const struct tm_value *summary, const char *title);
-/* Empty room of TM_FRONT_BYTES for a fact.  in: title  lives as long as the program */
+/* An empty buffer of TM_FRONT_BYTES for a fact.  in: title  lives as long as the program */
 char *tm_front_add_fact(struct tm_front_page *front, const char *title);
-/* A formatted fact; text that does not fit is cut. */
+/* A formatted fact, cut if it does not fit. */
 void tm_front_say_fact(struct tm_front_page *front, const char *title, const char *format, ...) TM_PRINTF(3, 4);
 void tm_front_of_report(struct tm_front_page *front, const struct tm_value *summary);
 
-/* What to do first: the findings with potential savings, or all if none has any.
+/* The first actions: the findings with potential savings, or all if none has any.
  * out:    pick  their places among the findings, `most` at most; returned: how many */
 size_t tm_front_findings(const struct tm_value *summary, size_t most, size_t *pick);
 
@@ -258,15 +258,15 @@ struct tm_key_figure {
     const struct tm_value *kpi; /* of the summary: for tm_sign_of_kpi */
     const char *id, *title, *definition;
     const char *band; /* "good", "warning", "critical", "unknown"; "" if it is outside its band and costs nothing */
-    const char *why;  /* it has no value, or the value no assessment, or it costs nothing; "" = nothing to say */
-    size_t finding;   /* of this number has its savings, 1 is the first; 0 = none */
+    const char *why;  /* why it has no value or no assessment, or costs nothing; "" = no note */
+    size_t finding;   /* number of the finding with its savings, from 1; 0 = none */
     bool has_value;
     char value[TM_FORMAT_BYTES];                      /* with its unit; "" without */
     char good[TM_FORMAT_BYTES], bad[TM_FORMAT_BYTES]; /* limits, "> 80 %"; "" = none */
     double place; /* of the value on a scale of three equal parts, bad 0 to 1/3, warning, good 2/3 to 1; -1 = none */
 };
 
-/* Those that have a meaning in this run; none where no figure has a value.  Model FLOP utilization and the step time
+/* Those that apply to this run; none if no figure has a value.  Model FLOP utilization and the step time
  * come first. */
 size_t tm_kpi_count(const struct tm_value *summary);
 void tm_kpi_at(struct tm_key_figure *out, const struct tm_value *summary, size_t index);
@@ -277,8 +277,8 @@ void tm_kpi_at(struct tm_key_figure *out, const struct tm_value *summary, size_t
 enum { TM_KPI_TILES_MOST = 6 };
 size_t tm_kpi_tiles(const struct tm_value *summary, size_t pick[TM_KPI_TILES_MOST]);
 
-/* What is beside a finding: how much could be saved, where more is reported, and where to look in the trace. */
-enum { TM_FINDING_BYTES = 512, TM_FINDING_LINES = 8 /* of a list, where a medium is short */ };
+/* Details of a finding: how much could be saved, where more is reported, and where to look in the trace. */
+enum { TM_FINDING_BYTES = 512, TM_FINDING_LINES = 8 /* of a list, in short media */ };
 
 /* Where a finding can be examined. */
 struct tm_place {
@@ -297,15 +297,15 @@ const char *tm_finding_section(const char *finding_id);
 /* That section; NULL = the report of this run has none. */
 const struct tm_section *tm_section_of_finding(const struct tm_value *summary, const struct tm_value *finding);
 
-/* "potential savings 1.35 s of device time, 80.6% of the window", "measured 12%, limit 3 %"; what the finding has of
- * it.
+/* "potential savings 1.35 s of device time, 80.6% of the window", "measured 12%, limit 3 %"; as far as the finding
+ * has them.
  * out:    TM_FINDING_BYTES, returned; "" = neither */
 const char *tm_finding_stake(char *out, const struct tm_value *finding);
 
-/* Its "link", to a file below the document's folder; NULL = it has none that is safe. */
+/* Its "link" to a file below the document's folder; NULL = no safe link. */
 const char *tm_finding_link(const struct tm_value *finding);
 
-/* The same in a few words, for lists: the time alone, "1.35 s", and its share: "80.6% of the window"; for a cause of a
+/* A short form for lists: the time alone, "1.35 s", and its share: "80.6% of the window"; for a cause of a
  * comparison "+1.10 ms" and "87% of the change".
  * out:    TM_FORMAT_BYTES, returned; "" = there is none */
 const char *tm_finding_time(char *out, const struct tm_value *finding);
@@ -321,13 +321,13 @@ struct tm_content;
 struct tm_section {
     const char *id; /* of its anchor, and of its terms (content.h) */
     const char *title;
-    const char *key; /* of the summary: without a value there the section is only named, under "Not recorded" */
+    const char *key; /* of the summary: if it has no value, the section is only named, under "Not recorded" */
     void (*say)(const struct tm_content *content);
-    /* The reason why it is empty for this run, a clause; "" = it is not.  NULL = it never is. */
+    /* The reason why it is empty for this run, a clause; "" = it is not empty.  NULL = it never is. */
     const char *(*nothing)(const struct tm_value *summary);
-    const char *platforms; /* that have it, "gpu,tpu"; NULL = all */
+    const char *platforms; /* platforms that have it, "gpu,tpu"; NULL = all */
     bool wants_enough;     /* empty for a run with too little data for an assessment */
-    bool is_closing;       /* about the report and its input: a page folds it */
+    bool is_closing;       /* about the report and its input: folded on a page */
 };
 
 /* The interface of a medium.  The functions cannot fail: a medium records its failure, and its writer checks once, at
@@ -340,7 +340,7 @@ struct tm_medium {
     void (*end_section)(void *to, const struct tm_section *section);
     void (*subheading)(void *to, const char *text);
     void (*paragraph)(void *to, enum tm_tone tone, const char *text);
-    /* One row, as a list "title: value"; what is null says why. */
+    /* One row as a list of "title: value"; nulls have their reason. */
     void (*facts)(void *to, const struct tm_table *facts);
     void (*table)(void *to, const struct tm_table *table);
     void (*charts)(void *to, enum tm_chart_kind kind);                        /* all of that kind */
@@ -352,8 +352,8 @@ struct tm_content {
     const struct tm_value *summary;
     const struct tm_medium *medium;
     void *to;
-    struct tm_run *run; /* its ledger has the data that is too large for the stack */
-    bool is_brief;      /* of the section that is being written: details are left out, see tm_content_say_section */
+    struct tm_run *run; /* its ledger owns the data that is too large for the stack */
+    bool is_brief;      /* of the section being written: details are left out, see tm_content_say_section */
 };
 
 /* The section of that kind of document (content.h) with that id; NULL = there is none. */
@@ -363,18 +363,18 @@ const struct tm_section *tm_section_of(const struct tm_value *summary, const cha
  * empty. */
 bool tm_section_is_due(const struct tm_section *section, const struct tm_value *summary);
 
-/* Why a section of this platform is not due: a clause of the summary or of the section; "" = it is due, or the section
- * is one of another platform. */
+/* Why a section of this platform does not apply: a clause of the summary or of the section; "" = it applies, or the
+ * section is for another platform. */
 const char *tm_section_why_not(const struct tm_section *section, const struct tm_value *summary);
 
-/* All of them that are due. */
+/* All sections that apply. */
 void tm_content_say(const struct tm_content *content);
 /* One of them.  Unless a finding leads to it, it is brief in a short medium, and everywhere where too little was
  * recorded: without the tables and charts that are details. */
 void tm_content_say_section(const struct tm_content *content, const struct tm_section *section);
 /* A report of a run with too little data for an assessment. */
 bool tm_report_is_slight(const struct tm_value *summary);
-/* Does a finding lead to the section? */
+/* Does a finding link to the section? */
 bool tm_section_has_finding(const struct tm_section *section, const struct tm_value *summary);
 
 /* A kind of document that the media can write: the report of a run, a comparison, a scaling study, the result of a
@@ -385,7 +385,7 @@ struct tm_document {
     const char *kicker;                       /* above the title of a page of paper: "PERFORMANCE REPORT" */
     const char *made_by;                      /* "tracemill report" */
     const char *file;                         /* stem of the files that are drawn from it: "report", for report.html */
-    const char *findings_title;               /* over the first findings on the first screen: "Top findings" */
+    const char *findings_title;               /* heading of the first findings on the first screen: "Top findings" */
     const char *findings_order;               /* of these, where they have times: "by potential savings"; NULL = none */
     const char *stake_of;                     /* what the time of a finding is time of: "device time", "a step" */
     const char *data;                         /* the file that has every figure: "summary.json" */
@@ -408,10 +408,10 @@ const struct tm_document *tm_document_of(const struct tm_value *root);
 enum { TM_SHEET_COLUMNS = 16, TM_SHEET_ROWS = 160, TM_SHEET_CELL_BYTES = 64, TM_SHEET_PROSE_BYTES = 16384 };
 
 enum tm_column_kind {
-    TM_COLUMN_WORD,   /* left, as wide as its widest cell */
-    TM_COLUMN_NUMBER, /* right, as wide as its widest cell */
-    TM_COLUMN_NAME,   /* left, shares what is left over; cut in the middle */
-    TM_COLUMN_PROSE,  /* left, shares what is left over; wrapped */
+    TM_COLUMN_WORD,   /* left-aligned, as wide as its widest cell */
+    TM_COLUMN_NUMBER, /* right-aligned, as wide as its widest cell */
+    TM_COLUMN_NAME,   /* left-aligned, shares the remaining width; cut in the middle */
+    TM_COLUMN_PROSE,  /* left-aligned, shares the remaining width; wrapped */
 };
 
 struct tm_sheet {
@@ -421,7 +421,7 @@ struct tm_sheet {
     const char *title[TM_SHEET_COLUMNS];
     enum tm_column_kind kind[TM_SHEET_COLUMNS];
     uint8_t indent[TM_SHEET_ROWS]; /* of the first cell: levels of a tree */
-    bool summed[TM_SHEET_ROWS];    /* a rule is above this row: it sums up */
+    bool summed[TM_SHEET_ROWS];    /* a sum, with a rule above it */
     uint8_t tone[TM_SHEET_ROWS][TM_SHEET_COLUMNS];
     const char *text[TM_SHEET_ROWS][TM_SHEET_COLUMNS];
     char own[TM_SHEET_ROWS][TM_SHEET_COLUMNS][TM_SHEET_CELL_BYTES];
@@ -432,19 +432,19 @@ struct tm_sheet {
 void tm_sheet_start(struct tm_sheet *sheet, bool headed);
 void tm_sheet_column(struct tm_sheet *sheet, const char *title, enum tm_column_kind kind);
 
-/* Begin the next row.  out: false when the sheet is full; cells then must not be added */
+/* Start the next row.  out: false if the sheet is full; then no cells may be added */
 bool tm_sheet_row(struct tm_sheet *sheet);
 
-/* Add a cell.  owns: the text is borrowed until the sheet is started again */
+/* Add a cell.  owns: the text is borrowed until the sheet is restarted */
 void tm_sheet_text(struct tm_sheet *sheet, const char *text);
 
-/* Add a cell and give its own room of TM_SHEET_CELL_BYTES to write into. */
+/* Add a cell.  out: its own buffer of TM_SHEET_CELL_BYTES to write into */
 char *tm_sheet_room(struct tm_sheet *sheet);
 
 /* Add a cell with a separate longer text, which is cut when the sheet's room for such texts is used up. */
 void tm_sheet_prose(struct tm_sheet *sheet, const char *format, ...) TM_PRINTF(2, 3);
 
-/* Take a column out. */
+/* Remove a column. */
 void tm_sheet_drop(struct tm_sheet *sheet, int column);
 
 /* Share `width` among the columns.
@@ -462,18 +462,18 @@ struct tm_sheet_source {
 
 /* Tables of the content as sheets of texts, for media other than the page: PDF and text. */
 
-/* Most rows that may be requested: a sheet keeps two for what sums up. */
+/* The most rows that may be requested: a sheet reserves two for sums. */
 enum { TM_SHEET_ROOM = TM_SHEET_ROWS - 2, TM_NOTE_BYTES = 1024 };
 
-/* Lay a table out and fill a sheet with it: titles, rows, the row of what is not listed, the total.  Rows of trees have
- * their indent.
+/* Arrange a table and fill a sheet with it: titles, rows, the row of unlisted rows, the total.  Rows of trees are
+ * indented.
  * in:     room    at most TM_SHEET_ROOM rows
  * out:    layout  for the notes below the table: tm_layout_note
  * owns:   texts are borrowed of the table and of the summary */
 void tm_sheet_fill(struct tm_sheet *sheet, struct tm_layout *layout, const struct tm_table *table,
                    const struct tm_value *summary, const struct tm_room *room);
 
-/* Fill a sheet of two columns without titles with facts: their titles and values; what is null says why. */
+/* Fill a sheet of two columns without titles with facts: their titles and values; nulls have their reason. */
 void tm_sheet_fill_facts(struct tm_sheet *sheet, const struct tm_table *facts, const struct tm_value *summary);
 
 /* The sentences below a table, by their place: values that are the same in all rows, reasons of empty cells, how many
@@ -481,7 +481,7 @@ void tm_sheet_fill_facts(struct tm_sheet *sheet, const struct tm_table *facts, c
  * out:    TM_NOTE_BYTES, any bytes; false = there is none at this place */
 bool tm_layout_note(const struct tm_layout *layout, size_t at, char *out);
 
-/* What the figures and the columns of the sections are, short; the full text is in docs/metrics.md. */
+/* Short definitions of the figures and columns of the sections; the full text is in docs/metrics.md. */
 struct tm_term {
     const char *section; /* id of the section (content.h); of several "ops|kernels", where they are of one document */
     const char *labels;  /* as the section has them, "Self time|Total time"; the first one is the term */
@@ -493,11 +493,11 @@ extern const struct tm_term tm_terms[];
 extern const size_t tm_term_count; /* at most TM_TERMS_MOST */
 enum { TM_TERMS_MOST = 256 };
 
-/* The place of a term in the list; -1 = the label explains itself.  A label that starts with a name, as that of a side
+/* The index of a term in the list; -1 = the label needs none.  A label that starts with a name, as that of a side
  * of a comparison, is looked up without it, too: "run 7, how often" is "How often". */
 int tm_term_find(const char *section, const char *label);
 bool tm_term_is_of(const struct tm_term *term, const char *section);
-/* What it is, in sentences.  out: returned, or another text */
+/* Its definition, in sentences.  out: returned, or another text */
 enum { TM_TERM_BYTES = 512 };
 
 const char *tm_term_text(int number, char out[TM_TERM_BYTES]);

@@ -7,7 +7,7 @@
 #include "reports/findings/summary_query.h"
 #include "reports/format/format.h"
 
-/* Transfers: copies of the devices by direction, which of them come again, between whom, how large. */
+/* Transfers: copies of the devices by direction, repetition, peers, and size. */
 
 static const struct tm_table by_direction = {
     .id = "transfer-directions",
@@ -147,7 +147,7 @@ static const struct tm_table kinds = {
     .brief_rows = 8,
 };
 
-/* What each device does in them: a late device waits least. */
+/* The part of each device in them: a late device waits least. */
 static const struct tm_table collectives_of_devices = {
     .id = "collective-devices",
     .caption = "Collectives by device",
@@ -310,7 +310,7 @@ static void emit_time(const struct tm_content *content, const struct tm_value *d
                                                .paper_rows = 40 });
 }
 
-/* Where whole graphs are one event, their pauses are not seen: the idle time is too low. */
+/* If whole graphs are one event, pauses inside them are not visible, so the idle time is too low. */
 static void warn_of_graphs(const struct tm_content *content, const struct tm_value *devices)
 {
     const size_t count = graph_devices(devices);
@@ -396,7 +396,7 @@ const struct tm_section tm_devices_section = {
     .id = "devices", .title = "Devices", .key = "devices", .say = emit_device_times, .nothing = no_devices
 };
 
-/* Balance: whether the devices of the run have the same to do. */
+/* Balance: whether the devices of the run have equal work. */
 
 static void emit_balance_of_devices(const struct tm_content *content)
 {
@@ -445,7 +445,7 @@ static void emit_balance(const struct tm_content *content)
     tm_emit_table(content, &different_ops);
 }
 
-/* What programs on several devices repeat, and what they move. */
+/* Sharding: what programs repeat on several devices, and what they move between them. */
 
 static const struct tm_table sharded_programs = {
     .id = "sharding-programs",
@@ -491,7 +491,7 @@ const struct tm_section tm_sharding_section = {
     .id = "sharding", .title = "Sharding", .key = "sharding", .say = emit_sharding, .wants_enough = true
 };
 
-/* One device has nothing to be compared with. */
+/* A single device cannot be compared. */
 static const char *no_balance(const struct tm_value *summary)
 {
     const struct tm_value *imbalance = tm_path(summary, "balance.imbalance_pct");
@@ -566,7 +566,7 @@ static void add_holders(struct holders *holders, const struct tm_value *allocato
     }
 }
 
-/* The largest few of each allocator; sizes alone are nothing for paper. */
+/* The largest few of each allocator; sizes alone are left out on paper. */
 static void emit_holders(const struct tm_content *content, const struct tm_value *allocators)
 {
     const size_t n = tm_length(allocators);
@@ -603,7 +603,7 @@ static void emit_of_allocators(const struct tm_content *content)
     tm_emit_table(content, &kept);
 }
 
-/* What holds memory, by one thing that is known of it.  in: by  "kinds", of the profile */
+/* Live memory by one of its properties.  in: by  "kinds", of the profile */
 static void emit_held(const struct tm_content *content, size_t number, const char *by, struct tm_table table)
 {
     char id[ID_BYTES], list[2 * ID_BYTES], rest[2 * ID_BYTES];

@@ -89,14 +89,14 @@ enum tm_doc_kind tm_shown_kind(const struct tm_doc_field *field)
     }
 }
 
-/* Columns taken apart. */
+/* Parsing of columns. */
 struct columns {
     struct tm_column column[TM_TABLE_COLUMNS_MOST];
     size_t count;
     char text[COLUMNS_BYTES]; /* keys and titles */
 };
 
-/* A word after the path of a column.  out: what it adds to the column's shape */
+/* A word after the path of a column.  out: the flags it adds to the column's shape */
 static unsigned shape_of(const char *word)
 {
     static const struct {
@@ -134,7 +134,7 @@ static unsigned shape_of(const char *word)
     return 0;
 }
 
-/* "launch.dur_ps wide = Launch call".  owns: the column borrows the text, which is cut into its words */
+/* "launch.dur_ps wide = Launch call".  owns: the column borrows the text, which is split into words */
 static struct tm_column column_of(char *text)
 {
     struct tm_column column = { .title = NULL };
@@ -152,7 +152,7 @@ static struct tm_column column_of(char *text)
     return column;
 }
 
-/* What a column does not specify is taken from its field.  in: row the place of the row of the columns */
+/* Whatever a column does not specify is taken from its field.  in: row the place of the row of the columns */
 static void complete(struct tm_column *column, struct tm_doc_place row)
 {
     const struct tm_doc_field *field;
@@ -227,7 +227,7 @@ static bool is_known(const struct tm_table *table, size_t column)
     return false;
 }
 
-/* Take the columns out that no row knows. */
+/* Remove the columns that no row has. */
 static void leave_known(struct tm_table *table, struct tm_column *columns)
 {
     size_t known = 0;
@@ -280,7 +280,7 @@ void tm_emit_table(const struct tm_content *content, const struct tm_table *tabl
     if (content->is_brief && said.brief_rows)
         said.paper_rows = said.brief_rows;
     if (tm_table_rows(&said) == 1 && tm_int(tm_get(said.rest, "rows")) == 0)
-        said.total = NULL; /* it would say the row again */
+        said.total = NULL; /* it would repeat the row */
     if (content->medium->table && !is_told && tm_table_rows(&said) > 0)
         content->medium->table(content->to, &said);
     if (table->note && !is_told && tm_table_rows(&said) > 0)

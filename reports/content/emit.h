@@ -5,11 +5,11 @@
 #include "pipeline/error.h"
 #include "reports/content/content.h"
 
-/* Functions with which sections produce their content. */
+/* Functions that sections use to produce their content. */
 
 const struct tm_value *tm_of(const struct tm_content *content, const char *path); /* of the summary */
 
-/* Room for what is too large for the stack, zeroed.  out: NULL: the run has failed */
+/* Zeroed memory for data that is too large for the stack.  out: NULL: the run has failed */
 void *tm_content_take(const struct tm_content *content, size_t bytes);
 void tm_content_give(const struct tm_content *content, void *room, size_t bytes); /* in: room  NULL = none */
 
@@ -17,12 +17,12 @@ void tm_emit_subheading(const struct tm_content *content, const char *text);
 /* A paragraph, formatted, cut at 2 KiB. */
 void tm_emit(const struct tm_content *content, enum tm_tone tone, const char *format, ...) TM_PRINTF(3, 4);
 void tm_emit_charts(const struct tm_content *content, enum tm_chart_kind kind);
-void tm_emit_detail_charts(const struct tm_content *content, enum tm_chart_kind kind); /* not where it is brief */
+void tm_emit_detail_charts(const struct tm_content *content, enum tm_chart_kind kind); /* omitted in brief sections */
 
-/* A table; nothing where it has no rows.  One that repeats a chart is left out if there are charts. */
+/* A table; nothing if it has no rows.  One that repeats a chart is left out if there are charts. */
 void tm_emit_table(const struct tm_content *content, const struct tm_table *table);
 
-/* Facts: members of one object of the summary; a path that does not exist is left out, nulls are reported after them
+/* Facts: members of one object of the summary; paths that do not exist are left out, nulls follow
  * with their reasons.
  * in:     id       as of a table
  *         at       path of the object; "" = the document itself
@@ -42,7 +42,7 @@ bool tm_emit_missing(const struct tm_content *content, const struct tm_value *va
 void tm_emit_nulls(const struct tm_content *content, const struct tm_value *object, const char *const (*parts)[2],
                    size_t count);
 
-/* `why` where the summary has 0, or an empty list, at that path; "" else.  For tm_section.nothing. */
+/* `why` if the summary has 0 or an empty list at that path; otherwise "".  For tm_section.nothing. */
 const char *tm_if_none(const struct tm_value *summary, const char *path, const char *why);
 
 /* The run has several hosts. */

@@ -85,13 +85,13 @@ static void append_model(char *text, const struct tm_value *model)
         tm_format_append(text, TM_FRONT_BYTES, " (of %s)", tm_format_count(count, tm_int(all)));
 }
 
-/* None of that model did anything. */
+/* No device of that model was active. */
 static bool is_unused(const struct tm_value *model)
 {
     return tm_has(tm_get(model, "used")) && tm_int(tm_get(model, "used")) == 0;
 }
 
-/* Devices of models that were all inactive. */
+/* Devices of models without any active device. */
 static int64_t count_unused(const struct tm_value *models)
 {
     int64_t count = 0;
@@ -209,7 +209,7 @@ static void add_steps(struct tm_front_page *front, const struct tm_value *summar
                          tm_format_time(number, tm_int(median)));
 }
 
-/* The content of a trace; not for a device memory profile alone. */
+/* The content of a trace; not for a device memory profile without one. */
 static void add_run(struct tm_front_page *front, const struct tm_value *summary)
 {
     add_hosts(front, summary);
@@ -264,7 +264,7 @@ static bool has_stake(const struct tm_value *finding)
 size_t tm_front_findings(const struct tm_value *summary, size_t most, size_t *pick)
 {
     const struct tm_value *findings = tm_get(summary, "findings");
-    const bool is_any = has_stake(tm_at(findings, 0)); /* those with the most come first */
+    const bool is_any = has_stake(tm_at(findings, 0)); /* sorted by potential savings */
     size_t n = 0;
 
     for (size_t i = 0; i < tm_length(findings) && n < most; i++)
@@ -380,7 +380,7 @@ static bool is_neutral(const struct tm_key_figure *kpi)
            (strcmp(kpi->band, "warning") == 0 || strcmp(kpi->band, "critical") == 0);
 }
 
-/* "> 80 %" where more is better, "< 25 %" where less is; if both limits are equal, only that of good is shown. */
+/* "> 80 %" if higher is better, "< 25 %" if lower is; if both limits are equal, only that of good is shown. */
 static void make_limit(char *out, const struct tm_value *kpi, bool is_good)
 {
     const struct tm_value *good = tm_get(kpi, "good"), *bad = tm_get(kpi, "bad"), *limit = is_good ? good : bad;
@@ -396,7 +396,7 @@ static void make_limit(char *out, const struct tm_value *kpi, bool is_good)
                        tm_format_limit(text, tm_double(limit), tm_text(tm_get(kpi, "unit"))));
 }
 
-/* Linear between the limits, and beyond them by the same measure, up to the ends of the scale. */
+/* Linear between the limits, and at the same rate beyond them, up to the ends of the scale. */
 static double place_of(const struct tm_value *kpi)
 {
     const struct tm_value *good = tm_get(kpi, "good"), *bad = tm_get(kpi, "bad"), *value = tm_get(kpi, "value");
@@ -511,8 +511,8 @@ static const struct tm_value *file_of(const struct tm_value *summary, const char
     return only;
 }
 
-/* The slices of a place.  In what `convert` writes the profile starts at 0, or where trace_ps says.  A Chrome trace as
- * it was recorded may have its own clock: then that one reads more than any of our times. */
+/* The slices of a place.  In the output of `convert`, the profile starts at 0 or at trace_ps.  A Chrome trace as
+ * recorded may have its own clock, which is then later than any of our times. */
 static void put_sql(struct tm_place *out, const struct tm_value *summary, const struct tm_value *file, int64_t from_ps,
                     int64_t to_ps)
 {
@@ -557,7 +557,7 @@ void tm_place_make(struct tm_place *out, const struct tm_value *summary, const s
         put_sql(out, summary, file, from, to);
 }
 
-/* A cause of a comparison gives the change of the step time. */
+/* A cause of a comparison has the change of the step time. */
 static bool is_cause(const struct tm_value *finding)
 {
     return tm_has(tm_get(finding, "change_ps"));
@@ -619,7 +619,7 @@ const char *tm_finding_stake(char *out, const struct tm_value *finding)
          most[TM_FORMAT_BYTES] = "";
     const bool is_bare = !tm_has(limit) && strcmp(unit, "count") == 0; /* the title or the evidence mentions it */
     const bool has_measured = tm_has(value) && !is_bare && !(has_stake && repeats);
-    const bool has_limit = has_measured && tm_has(limit); /* else it says from where on a loss is reported at all */
+    const bool has_limit = has_measured && tm_has(limit); /* otherwise it is the threshold for reporting a loss */
 
     if (has_stake)
         tm_format_time(time, tm_int(stake));

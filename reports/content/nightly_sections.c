@@ -194,7 +194,7 @@ static const struct tm_section nightly_failures_section = {
     .id = "failures", .title = "Failures", .key = "failures", .say = emit_failures, .nothing = no_failures
 };
 
-/* All jobs with their newest run. */
+/* All jobs, each with its newest run. */
 
 /* "3 more jobs are not listed." */
 static void emit_left_out(const struct tm_content *content, const char *key, const char *what)
@@ -288,7 +288,7 @@ static const struct tm_section nightly_runs_section = {
     .id = "runs", .title = "Runs of the night", .key = "runs", .say = emit_runs, .nothing = no_runs
 };
 
-/* The last night of a batch, and what came with it. */
+/* The last night of a batch, and the runs merged with it. */
 
 static const struct tm_section *const sections[] = {
     &nightly_findings_section, &nightly_regressions_section, &nightly_improvements_section, &nightly_failures_section,

@@ -30,7 +30,7 @@ static void emit_tree(const struct tm_content *content, struct tm_table tree, co
     tm_emit_table(content, &tree);
 }
 
-/* For a training step, whose passes are distinguished. */
+/* For a training step, by pass. */
 static bool has_passes(const struct tm_value *scopes)
 {
     return tm_int(tm_path(scopes, "passes.backward")) > 0 || tm_int(tm_path(scopes, "passes.forward")) > 0;
@@ -106,7 +106,7 @@ static void emit_scopes(const struct tm_content *content)
     emit_tree(content, annotations, "host_ps");
 }
 
-/* Neither scopes nor annotations: the reason for the former, which most readers look for. */
+/* If there are neither scopes nor annotations, the reason for missing scopes, which most readers look for. */
 static const char *no_scopes(const struct tm_value *summary)
 {
     const struct tm_value *rows = tm_path(summary, "scopes.rows");
@@ -241,7 +241,7 @@ static void fill_loss(struct tm_cell *row, const struct loss *loss, const struct
     row[6] = tm_cell_of_text(TM_DOC_PROSE, term < 0 ? "" : tm_term_text(term, meaning));
 }
 
-/* The titles of what was searched for and does not exist, in one sentence. */
+/* The titles of fusion opportunities that were checked and not found, in one sentence. */
 static void emit_what_is_not(const struct tm_content *content, const struct tm_value *fusion)
 {
     char text[TEXT_BYTES] = "";
@@ -388,7 +388,7 @@ static const struct tm_table op_table = {
     .brief_rows = 8,
 };
 
-/* Paper has room for the framework path, without which operations of one name look alike, and for no more. */
+/* Paper has room only for the framework path, without which operations of one name look alike. */
 static const char families_on_paper[] = "family, op, self_ps sums, share_pct, executions, category, bound, roof_pct";
 static const char ops_on_paper[] = "name, op, self_ps sums, self_share_pct, executions, category, bound, roof_pct";
 
@@ -422,7 +422,7 @@ static void emit_ops(const struct tm_content *content)
                 "The profile does not record which operations its kernels belong to, so kernels are listed instead.");
     if (!tm_is_for("gpu", content->summary)) /* with GPUs it is listed with the kernels */
         tm_emit_table(content, &op_categories);
-    /* where each operation is its own family, the table of operations says it all */
+    /* if each operation is its own family, the table of operations suffices */
     const bool has_families = tm_int(tm_get(ops, "distinct_families")) != tm_int(tm_get(ops, "distinct"));
     struct tm_table all = op_table, by_family = families;
 
@@ -527,7 +527,7 @@ static size_t pick_variants(const struct tm_value *rows, const char *name, size_
     return n;
 }
 
-/* Names first, below each its variants if there are several.  The op of a name is that of all its variants. */
+/* Names, each followed by its variants if there are several.  The op of a name is that of all its variants. */
 static void fill_tree(struct kernel_tree *tree, const struct tm_value *kernels, size_t variants_most)
 {
     const struct tm_value *names = tm_get(kernels, "by_name"), *rows = tm_get(kernels, "rows");
@@ -650,7 +650,7 @@ static void emit_bounds(const struct tm_content *content, const struct tm_value 
                                                .cell_rows = n });
 }
 
-/* Paper has no room for a column with it: each source is said once. */
+/* Paper has no room for this column, so each source is named once. */
 static void emit_sources(const struct tm_content *content, const struct tm_value *devices, const char *key,
                          const char *title)
 {
@@ -684,7 +684,7 @@ static void emit_peaks(const struct tm_content *content, const struct tm_value *
     emit_sources(content, devices, "bandwidth_source", "Peak memory bandwidth");
 }
 
-/* Shares past what can be: said where they are shown. */
+/* Shares above 100%: noted where they are shown. */
 static void warn_of_impossible(const struct tm_content *content)
 {
     const struct tm_value *rows = tm_of(content, "ops.rows");
@@ -739,7 +739,7 @@ const struct tm_section tm_roofline_section = {
     .id = "roofline", .title = "Roofline", .key = "roofline", .say = emit_roofline, .wants_enough = true
 };
 
-/* Programs: how many run in a step, and the pauses between two of them. */
+/* Programs: how many run in a step, and the pauses between them. */
 
 static const struct tm_table pauses = {
     .id = "program-pauses",

@@ -220,7 +220,7 @@ struct command {
     size_t used;
 };
 
-/* What does not fit is cut. */
+/* Text that does not fit is cut. */
 static void add_char(struct command *command, char c)
 {
     if (command->used + 1 < sizeof(command->text))
@@ -260,7 +260,7 @@ static void add_choices(struct command *command, const struct tm_content *conten
     }
 }
 
-/* The path of a member of an archive is none that can be opened. */
+/* The path of an archive member cannot be opened. */
 static bool has_archives(const struct tm_value *files)
 {
     for (size_t i = 0; i < tm_length(files); i++)
@@ -308,13 +308,13 @@ const struct tm_section tm_provenance_section = {
     .id = "provenance", .title = "About this report", .say = emit_provenance, .is_closing = true
 };
 
-/* Data quality: what was read, what is in no figure, and which figures that touches. */
+/* Data quality: what was read, what is not included in the figures, and which figures that affects. */
 
 enum { TEXTS_MOST = 100, CLASSES_MOST = 64, TOUCHED_BYTES = 512, SIGN_BYTES = 8, NEARLY_ALL = 9 };
 
-/* --- what the losses touch --- */
+/* --- effects of losses --- */
 
-/* "Devices, Idle gaps": the sections of the report that a mark touches. */
+/* "Devices, Idle gaps": the sections of the report that a mark affects. */
 static void put_touched(char *out, const struct tm_value *mark, const struct tm_value *summary)
 {
     const struct tm_value *names = tm_get(mark, "sections");
@@ -415,7 +415,7 @@ static void emit_warnings(const struct tm_content *content, const struct tm_valu
                                                .paper_rows = 20 });
 }
 
-/* --- what became of it --- */
+/* --- how events were used --- */
 
 static void emit_tallies(const struct tm_content *content, const struct tm_value *tallies)
 {
@@ -431,7 +431,7 @@ static void emit_tallies(const struct tm_content *content, const struct tm_value
     tm_emit(content, TM_TONE_QUIET, "A loss can make figures too small; a note cannot.");
 }
 
-/* The class of events in words; a class without any as the summary names it. */
+/* The class of events in words; a class without a word as named in the summary. */
 static const char *words_of_class(const char *class)
 {
     static const char *const words[][2] = {
@@ -611,7 +611,7 @@ static void find_used(struct use *use)
     };
 
     const struct tm_document *document = tm_document_of(content.summary);
-    /* on paper a small profile has the terms of what was found alone */
+    /* on paper, a small profile has only the terms of its findings */
     const bool is_slight = medium->room.is_short && tm_report_is_slight(content.summary);
 
     for (size_t i = 0; i < document->section_count; i++) {
@@ -714,7 +714,7 @@ static const char *result_of(const struct tm_value *check)
     return !tm_has(holds) ? "not applicable" : tm_is(holds) ? "holds" : "failed";
 }
 
-/* Where all hold, paper has their number alone.  out: was it said? */
+/* If all hold, paper has only their number.  out: true if it was written */
 static bool emit_all_hold(const struct tm_content *content, const struct tm_value *list)
 {
     size_t held = 0, failed = 0;
@@ -735,7 +735,7 @@ static bool emit_all_hold(const struct tm_content *content, const struct tm_valu
     return true;
 }
 
-/* Exact numbers: a difference of a picosecond is one. */
+/* Exact numbers: a picosecond is a difference. */
 static void emit_checks(const struct tm_content *content)
 {
     static const struct tm_column columns[] = {

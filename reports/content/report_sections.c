@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The report of a run: which sections it has, in which order; and of them the findings, and the environment, which is
- * the versions of what ran and the devices that it had. */
+/* The report of a run: its sections in order, and two of them: the findings, and the environment, which has the
+ * software versions and the devices. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -60,7 +60,7 @@ static void emit_dates(const struct tm_content *content, const struct tm_value *
         tm_emit(content, TM_TONE_PLAIN, "The profile was taken at %s.", begin);
 }
 
-/* By which clock the times of TPUs are. */
+/* The clock that TPU times are based on. */
 static void emit_clocks(const struct tm_content *content, const struct tm_value *hosts)
 {
     int64_t devices = 0, own = 0, jumps = 0, largest_ps = 0;

@@ -41,7 +41,7 @@ static const struct tm_section limits_section = {
     .id = "findings", .title = "Scaling limits", .key = "findings", .say = emit_limits
 };
 
-/* What a scaling study was made of. */
+/* The runs of a scaling study. */
 
 enum { LABEL_BYTES = 160, LABEL_CHARS = 36 };
 
@@ -77,9 +77,9 @@ static const struct tm_section scaled_runs_section = {
     .id = "runs", .title = "Study", .key = "points", .say = emit_runs
 };
 
-/* Speedup and efficiency by devices, as charts and as the table that is quoted. */
+/* Speedup and efficiency by number of devices, as charts and as a table. */
 
-/* What kind of scaling it is taken for, and why. */
+/* The kind of scaling that is assumed, and why. */
 static void emit_mode(const struct tm_content *content)
 {
     const char *mode = tm_text(tm_of(content, "mode"));
@@ -139,7 +139,7 @@ static const struct tm_section speedup_section = {
     .id = "speedup", .title = "Speedup", .key = "points", .say = emit_speedup
 };
 
-/* The parts of a step by devices, and to what the efficiency is lost. */
+/* The parts of a step by number of devices, and the causes of lost efficiency. */
 
 static const struct tm_table parts = {
     .id = "scaled-parts",
@@ -184,7 +184,7 @@ static const struct tm_section scaled_step_section = {
     .id = "step", .title = "Step breakdown", .key = "points", .say = emit_step, .nothing = no_steps
 };
 
-/* What the devices exchange by their number, and how evenly they work. */
+/* Data exchanged by number of devices, and load balance. */
 
 static void emit_exchange(const struct tm_content *content)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A table of texts of fixed size, filled by sheet.c and drawn by the text, PDF and Markdown reports.
- * Cells either borrow a text of the summary or use their own room, so that no cell allocates. */
+ * Cells either borrow a text of the summary or use their own buffer, so that no cell allocates. */
 #include "reports/content/content.h"
 
 #include <assert.h>
@@ -257,7 +257,7 @@ void tm_sheet_fill_facts(struct tm_sheet *sheet, const struct tm_table *facts, c
 
 /* --- notes --- */
 
-/* Two columns have the same to say. */
+/* Two columns have the same note. */
 static bool are_alike(const struct tm_layout *layout, size_t a, size_t b)
 {
     return layout->note[a].is_same == layout->note[b].is_same && layout->note[a].is_shown == layout->note[b].is_shown &&

@@ -69,7 +69,7 @@ static const char *const terms[][2] = {
     { "shared_memory", "shared memory" }, /* limits of the occupancy */
     { "block_size", "block size" },
     { "grid", "grid size" },
-    { "full", "single kernels" }, /* as what the work of a device is seen */
+    { "full", "single kernels" }, /* the granularity of recorded device work */
     { "graph", "whole graphs" },
     { "all", "all evenly" }, /* devices by which an operation is run */
     { "uneven", "all unevenly" },
@@ -77,7 +77,7 @@ static const char *const terms[][2] = {
     { "buffer", "data buffer" },
     { "absent", "missing" }, /* the state of a job */
     { "not_judged", "too few runs" },
-    { "same", "~ unchanged" }, /* what became of a row, or a figure, in a comparison */
+    { "same", "~ unchanged" }, /* the change of a row or a figure in a comparison */
     { "unclear", "not tested" },
     { "added", "new" },
     { "removed", "gone" },
@@ -272,7 +272,7 @@ int tm_table_depth(const struct tm_table *table, size_t row)
 
 /* --- which columns --- */
 
-/* Programs, devices, sentences and terms that are the same in all rows say nothing there. */
+/* Programs, devices, sentences and terms that are the same in all rows are not informative. */
 static const char *same_in_all(const struct tm_table *table, size_t column, const struct tm_value *summary)
 {
     const struct tm_column *c = &table->column[column];
@@ -363,7 +363,7 @@ static bool has_values(struct tm_layout *layout, size_t column)
     return any;
 }
 
-/* A column of something that this run does not have. */
+/* A column that does not apply to this run. */
 static bool is_all_zero(const struct tm_layout *layout, size_t column)
 {
     bool any = false;
@@ -462,7 +462,7 @@ void tm_table_lay_out(struct tm_layout *layout, const struct tm_table *table, co
     choose_columns(layout, room);
 }
 
-/* --- what sums up --- */
+/* --- sums --- */
 
 static bool is_among(const size_t *places, size_t count, size_t place)
 {
@@ -472,7 +472,7 @@ static bool is_among(const size_t *places, size_t count, size_t place)
     return false;
 }
 
-/* Does the row that sums up have this row of the summary? */
+/* Does the sum include this row of the summary? */
 static bool is_left_out(const struct tm_layout *layout, size_t place)
 {
     const struct tm_table *table = layout->table;
@@ -501,7 +501,7 @@ struct tm_cell tm_layout_rest(const struct tm_layout *layout, size_t column)
     int64_t sum = tm_int(unlisted);
     struct tm_cell cell;
 
-    /* rows of the summary's rest without their sum: what is listed alone would say too little */
+    /* the summary has the number of unlisted rows, but not their sum: the sum of listed rows would be too low */
     if (!(c->shape & TM_SUMS) || (table->cells && !table->depths) ||
         (tm_int(tm_get(table->rest, "rows")) > 0 && !tm_has(unlisted)))
         return tm_cell_of_text(tm_column_kind(c), "");

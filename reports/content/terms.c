@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which labels of the sections are explained, and by what: mostly by the help of a field, so that reports, schemas and
- * their pages say the same. */
+/* Which labels of the sections are defined, and how: mostly by the help of a field, so that reports, schemas and
+ * their pages agree. */
 #include "reports/content/content.h"
 
 #include <assert.h>

@@ -8,7 +8,7 @@
 #include "reports/findings/summary_query.h"
 #include "reports/format/format.h"
 
-/* Compilation: how much, in which steps, of what, and what was compiled again. */
+/* Compilation: how much, in which steps, of which modules, and what was recompiled. */
 
 static const struct tm_table again = {
     .id = "compile-again",
@@ -56,7 +56,7 @@ const struct tm_section tm_compile_section = {
 
 enum { FACTS_BYTES = 256, PARTS_MOST = 32, SLOWEST_MOST = 100, SLOWEST_LEAST = 2 };
 
-/* One step has a length, several have a distribution. */
+/* A single step has a duration, several have a distribution. */
 static void emit_step_facts(const struct tm_content *content, const struct tm_value *steps)
 {
     const bool is_data = content->medium->room.is_data;
@@ -152,7 +152,7 @@ static void emit_steps(const struct tm_content *content)
 {
     const struct tm_value *steps = tm_of(content, "steps");
 
-    /* a session is what the chart of the devices shows */
+    /* the chart of the devices shows a session */
     const bool is_told = content->medium->room.is_short && strcmp(tm_text(tm_get(steps, "source")), "session") == 0;
 
     if (!is_told)
@@ -167,7 +167,7 @@ static void emit_steps(const struct tm_content *content)
 
 const struct tm_section tm_steps_section = { .id = "steps", .title = "Steps", .key = "steps", .say = emit_steps };
 
-/* Idle gaps: what they are attributed to, how long they are, the longest ones. */
+/* Idle gaps: their causes, their lengths, the longest ones. */
 
 enum { TITLE_BYTES = 64, GAP_FACTS_BYTES = 256 };
 
@@ -183,7 +183,7 @@ static const struct tm_table causes = {
     .note = "The time of a gap is divided among its causes; the gap itself is counted with the largest of them.",
 };
 
-/* Gaps before the next operation or two: what eager dispatch is assessed by. */
+/* Gaps before the next operation or two, which indicate eager dispatch. */
 static void emit_short(const struct tm_content *content, const struct tm_value *shorter)
 {
     char from[TM_FORMAT_BYTES], below[TM_FORMAT_BYTES], caption[2 * TM_FORMAT_BYTES + TITLE_BYTES];
@@ -209,7 +209,7 @@ static void emit_gap_facts(const struct tm_content *content, const struct tm_val
     tm_emit_facts(content, "gap-facts", "gaps", facts);
 }
 
-/* What is not a wait: the short pauses of device_wait. */
+/* The short pauses in device_wait, which are not waits. */
 static void emit_pauses(const struct tm_content *content, const struct tm_value *pauses)
 {
     char below[TM_FORMAT_BYTES];
@@ -263,7 +263,7 @@ const struct tm_section tm_gaps_section = {
     .id = "gaps", .title = "Idle gaps", .key = "gaps", .say = emit_gaps, .nothing = no_gaps, .wants_enough = true
 };
 
-/* The critical path: what the length of a step consists of. */
+/* The critical path: what determines the length of a step. */
 
 static const struct tm_table path_kinds = {
     .id = "critical-path",
@@ -346,7 +346,7 @@ const struct tm_section tm_path_section = { .id = "critical-path",
                                             .nothing = no_path,
                                             .wants_enough = true };
 
-/* Host: its cost to the devices, its waits, its functions and threads. */
+/* Host: idle time that it causes on the devices, its waits, its functions and threads. */
 
 static void emit_host_facts(const struct tm_content *content, const struct tm_value *host)
 {

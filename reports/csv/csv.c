@@ -21,7 +21,7 @@ static const char *last_part(const struct tm_column *column)
     return dot ? dot + 1 : *column->key ? column->key : column->title;
 }
 
-/* Another column has the same last part, of the same kind. */
+/* Another column of the same kind has the same last part. */
 static bool is_told_by_path(const struct tm_table *table, size_t column)
 {
     for (size_t i = 0; i < table->columns; i++)
@@ -49,7 +49,7 @@ static const char *unit_of(enum tm_doc_kind kind)
     }
 }
 
-/* Without what is before and after the letters. */
+/* Without leading and trailing characters that are not letters. */
 static void clean(char *text)
 {
     size_t used = 0;
@@ -87,7 +87,7 @@ void tm_csv_keys(char (*out)[TM_CSV_KEY_BYTES], const struct tm_table *table)
 {
     for (size_t i = 0; i < table->columns; i++)
         make(out[i], table, i);
-    for (size_t i = table->columns; i-- > 0;) { /* from the end: those before are as they were made */
+    for (size_t i = table->columns; i-- > 0;) { /* from the end, so that the previous keys are still unchanged */
         const size_t used = strlen(out[i]);
         unsigned same = 1;
 
@@ -151,7 +151,7 @@ static void put_int(struct csv *c, int64_t number)
     (void)fprintf(c->file, "%" PRId64, number);
 }
 
-/* Texts as lines; of objects their number. */
+/* Texts as lines; for objects, their number. */
 static void put_list(struct csv *c, const struct tm_value *list)
 {
     char number[TM_FORMAT_BYTES];
@@ -248,7 +248,7 @@ static void list_file(struct csv *c, const char *name, const char *caption, int6
 
 /* --- tables --- */
 
-/* A tree has the depth of its rows in a column, at the end if the table has none. */
+/* For a tree, the depth of a row is a column, appended if the table has none. */
 static bool adds_depth(const struct tm_table *table)
 {
     for (size_t i = 0; i < table->columns; i++)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How figures and names look to people: the one place for units, digits and escapes, so that HTML,
- * PDF and text say the same.  Nothing here allocates or depends on the locale or the clock. */
+/* How figures and names are displayed: the single place for units, digits and escapes, so that HTML,
+ * PDF and text agree.  Nothing here allocates or depends on the locale or the clock. */
 #include "reports/format/format.h"
 
 #include <stdarg.h>
@@ -16,7 +16,7 @@
 #include "pipeline/store/sorter.h"
 #include "pipeline/strings.h"
 
-/* Most characters: one byte, shown unchanged. */
+/* Most characters are one byte and are shown unchanged. */
 static bool is_plain(char c)
 {
     return c >= ' ' && c <= '~';
@@ -84,7 +84,7 @@ static bool begins_character(char c)
     return ((unsigned char)c & 0xc0) != 0x80;
 }
 
-/* Where the longest end of a text starts that takes less than this many bytes when it is visible. */
+/* The start of the longest suffix of a text that takes less than this many bytes when made visible. */
 static size_t tail_of(const char *text, size_t length, size_t room)
 {
     size_t tail = length, taken;
@@ -208,7 +208,7 @@ bool tm_link_is_safe(const char *path)
     }
 }
 
-/* Letters for what the losses of an input touch. */
+/* Letters for the effects of input losses. */
 
 static bool has_text(const struct tm_value *list, const char *text)
 {
@@ -329,7 +329,7 @@ static bool is_separator(char c)
     return c != 0 && strchr("-_./:@ ", c) != NULL;
 }
 
-/* Back to where the word starts that ends before `at`. */
+/* The start of the word that ends before `at`. */
 static size_t word_before(const char *text, size_t at)
 {
     while (at > 0 && is_separator(text[at - 1]))
@@ -339,7 +339,7 @@ static size_t word_before(const char *text, size_t at)
     return at;
 }
 
-/* Bytes at the start of `name` that all hosts start with, whole words. */
+/* Bytes of the prefix of `name` that all hosts share, in whole words. */
 static size_t beginning_of_all(const struct tm_value *hosts, const char *name)
 {
     size_t common = strlen(name);
@@ -357,7 +357,7 @@ static size_t beginning_of_all(const struct tm_value *hosts, const char *name)
     return common;
 }
 
-/* The same without the last word of it, which says what the rest is ("job-0").  0 if too little would be saved. */
+/* The same without its last word, which describes the rest ("job-0").  0 if too little would be saved. */
 static size_t common_bytes(const struct tm_value *hosts, const char *name)
 {
     const size_t common = word_before(name, beginning_of_all(hosts, name));
