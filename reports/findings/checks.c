@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The identities that the figures of any run satisfy, checked on this one: parts add up to their whole, and steps fill
- * the window.  A broken one is a defect of the program or of the profile. To add one: 1. a function that compares, 2.
- * its row in the table, 3. its row in docs/metrics.md, "Checks".
+/* The identities that the figures of every run satisfy, checked for this one: parts add up to their whole, and steps
+ * fill the window.  A broken one is a defect of the program or of the profile.  To add one: 1. write a function that
+ * compares, 2. add its row to the table, 3. add its row to docs/metrics.md, "Checks".
  * source: docs/metrics.md, "Checks" */
 #include <stdio.h>
 #include <string.h>
@@ -14,9 +14,9 @@ enum { WHERE_BYTES = 192 };
 
 struct check {
     bool is_known, is_broken;
-    int64_t expected, found; /* of all rows together; where one is broken, of the first such row */
+    int64_t expected, found; /* of all rows together; if one row is inconsistent, of the first such row */
     char where[WHERE_BYTES]; /* that row */
-    const char *why;         /* is_known is false: why there is nothing to compare */
+    const char *why;         /* why there is nothing to compare, if is_known is false */
 };
 
 /* What is checked: a summary with its findings, or what `inspect` found. */

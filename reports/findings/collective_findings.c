@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Several devices (summary.devices, summary.balance): uneven work, and one device that needs longer for the same work.
+/* Several devices (summary.devices, summary.balance): uneven work, and one device that is slower at the same work.
  * Collectives (summary.collectives, summary.total): exposed ones, many small ones, slow ones, and stragglers.  Advice
  * for one kind of parallelism is wrong for another, so the kind is derived from names in the profile. */
 #include <assert.h>
@@ -96,7 +96,7 @@ static struct loads loads_of(const struct tm_value *summary, const struct tm_val
     return loads;
 }
 
-/* The time that the other devices could wait for the slowest one. */
+/* The time that the other devices may wait for the slowest one. */
 static double lost_ps(const struct loads *l)
 {
     return l->count < 2 ? 0 : (double)l->most_ps * (double)l->count - l->sum_ps;
@@ -190,7 +190,7 @@ static void emit_worst_step(struct tm_findings *all, struct tm_finding *f)
 /* Compares compute time, not busy time: a device that waits in a collective is busy, too. */
 void tm_find_balance(struct tm_findings *all)
 {
-    /* where a device with less work waits */
+    /* where devices with less work wait */
     static const enum tm_wait busy[] = { TM_WAIT_COLLECTIVE };
     static const enum tm_wait idle[] = { TM_WAIT_DEVICE, TM_WAIT_SYNC, TM_WAIT_HOST, TM_WAIT_LAUNCH,
                                          TM_WAIT_UNRECORDED };
@@ -211,7 +211,7 @@ void tm_find_balance(struct tm_findings *all)
     is_slow = is_same_work(&l) || (l.is_all && is_slow_at_same_work(all->summary, &l, pct));
     busy_ps = tm_wait_explain(all, busy, sizeof(busy) / sizeof(busy[0]), stake_ps, &claim);
     idle_ps = tm_wait_explain(all, idle, sizeof(idle) / sizeof(idle[0]), stake_ps - busy_ps, &claim);
-    if (!tm_is_worth_mention(all, busy_ps + idle_ps)) /* the others have nothing to wait for */
+    if (!tm_is_worth_mention(all, busy_ps + idle_ps)) /* the others do not have to wait */
         return;
     f = tm_finding_of_idle(all, is_slow ? "slow_device" : "imbalance", busy_ps + idle_ps, idle_ps, NULL);
     tm_finding_claim(f, &claim);
@@ -396,7 +396,7 @@ static inline uint32_t beginning_at(const struct beginnings *b, const char *at)
     uint32_t set = b->of[0][(unsigned char)at[0]];
 
     if (set)
-        set &= b->of[1][(unsigned char)at[1]]; /* of no word a NUL */
+        set &= b->of[1][(unsigned char)at[1]]; /* NUL starts no word */
     return set ? set & b->of[2][(unsigned char)at[2]] : 0;
 }
 
@@ -590,7 +590,7 @@ static void advise(struct tm_findings *all, struct tm_finding *f)
         tm_finding_case(f, "across_nodes");
 }
 
-/* Time in which data move, or that may be waiting.  Known waits for late devices have their own finding. */
+/* Time in which data moves, or which may be waiting.  Known waits for late devices have their own finding. */
 static int64_t left_of_exposed(const struct tm_findings *all)
 {
     const int64_t unmatched_ps = unmatched_of(all), left_ps = tm_wait_left(all, TM_WAIT_COLLECTIVE);
@@ -621,7 +621,7 @@ static const char *cores_of(const struct tm_findings *all)
     return shares_cores(all) ? "shared" : "own";
 }
 
-/* What looks like moving data may be a wait for a device that is not in the profile. */
+/* Apparent data movement may be a wait for a device that is not in the profile. */
 static void emit_missing_members(const struct tm_findings *all, struct tm_finding *f)
 {
     const struct tm_value *skew = tm_path(all->summary, "collectives.skew");
@@ -675,7 +675,7 @@ static void find_exposed(struct tm_findings *all)
 
     if (!tm_is_worth_mention_on(all, left_ps, EXPOSED) ||
         (kpi->has_bands && tm_share_on(all, left_ps, EXPOSED) < kpi->good))
-        return; /* some are in every run of several devices */
+        return; /* every run on several devices has some */
     f = tm_finding_of_idle(all, "collective_exposed", left_ps, 0, EXPOSED);
     name_exposed(all, f, left_ps);
     if (wait_ps > 0 || tm_has(tm_path(all->summary, "total.exposed_move_ps")))
@@ -760,7 +760,7 @@ static void find_slow(struct tm_findings *all)
         return;
     is_moving = strcmp(tm_text(tm_get(worst, "bandwidth_over")), "duration") != 0;
     if (!is_moving && tm_has(tm_path(all->summary, "collectives.skew.straggler")))
-        return; /* its own waits are not known, and others wait */
+        return;                                                         /* its own waits are unknown, and others wait */
     f = tm_finding_of_share(all, "collective_slow", stake_ps, EXPOSED); /* potential savings, as exposed time */
     tm_finding_case(f, is_moving ? "moving" : "waiting_too");
     tm_finding_emit(f, "worst", worst);
@@ -841,7 +841,7 @@ static void emit_late(struct tm_finding *f, const struct late_devices *late)
     }
 }
 
-/* What fixing the worst one alone would save: little if another one is nearly as late. */
+/* Savings if only the worst one were fixed: small if another one is nearly as late. */
 static void emit_alone(const struct tm_findings *all, struct tm_finding *f, const struct late_devices *late)
 {
     const struct tm_value *members = tm_path(all->summary, "collectives.skew.members");

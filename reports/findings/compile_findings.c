@@ -160,7 +160,7 @@ static void describe_shapes(const struct tm_value *events, const char *module, c
             return;
         }
     }
-    if (known > 1 && !strstr(first, "...")) /* what was left out of a long list may have changed */
+    if (known > 1 && !strstr(first, "...")) /* the omitted part of a long list may have changed */
         (void)snprintf(
             to, to_bytes,
             " always for the same shapes and types, so the function object was new or a static argument changed");
@@ -203,7 +203,7 @@ static void emit_event(struct tm_finding *f, const struct tm_value *event)
                      tm_text(tm_get(event, "host")));
 }
 
-/* Is `a` before `b` in the order longest first, then as in the list? */
+/* Does `a` precede `b`, longest first, then in list order? */
 static bool is_longer(const struct tm_value *events, size_t a, size_t b)
 {
     const int64_t a_ps = tm_int(tm_get(tm_at(events, a), "dur_ps"));
@@ -239,7 +239,7 @@ static bool is_of_compile(const struct tm_value *gap)
     return strcmp(tm_text(tm_get(gap, "cause")), "compile") == 0;
 }
 
-/* A compile after the warm-up is never intended: at least a warning, whatever it cost. */
+/* A compile after the warm-up is never intended: at least a warning, regardless of its cost. */
 static void find_inside_steps(struct tm_findings *all)
 {
     const int64_t count = tm_compiles_inside_steps(all);

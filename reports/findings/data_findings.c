@@ -86,7 +86,7 @@ static void find_direction(struct tm_findings *all, const char *direction, const
     emit_largest(all, f, direction);
 }
 
-/* Is a row of transfers.repeated in this direction and large enough? */
+/* Is a row of transfers.repeated in this direction, and large enough? */
 static bool is_repeated(const struct tm_findings *all, const struct tm_value *row, const char *direction)
 {
     return strcmp(tm_text(tm_get(row, "direction")), direction) == 0 &&
@@ -140,7 +140,7 @@ static void find_ping_pong(struct tm_findings *all)
     const int64_t chosen = tm_int(tm_path(all->summary, "steps.chosen"));
     const double per_step = (double)count / (double)(chosen > 0 ? chosen : 1);
     const int64_t h2d_ps = exposed_of(all, "h2d"), d2h_ps = exposed_of(all, "d2h");
-    const int64_t half_ps = h2d_ps < d2h_ps ? h2d_ps : d2h_ps; /* each trip has both halves */
+    const int64_t half_ps = h2d_ps < d2h_ps ? h2d_ps : d2h_ps; /* a round trip has both directions */
     const int64_t stake_ps = tm_clamp_to_window(all, tm_sum_times(half_ps, half_ps));
     struct tm_finding *f;
 
@@ -197,7 +197,7 @@ static void find_spikes(struct tm_findings *all, const struct tm_value *allocato
 {
     const struct tm_threshold *kpi = &all->thresholds->kpi[TM_KPI_PEAK_MEMORY];
     const struct tm_value *spikes = tm_get(allocator, "spikes"), *peak_pct = tm_get(allocator, "peak_pct");
-    const int64_t count = tm_int(tm_get(allocator, "spike_count")); /* the list has the largest */
+    const int64_t count = tm_int(tm_get(allocator, "spike_count")); /* the list has the largest ones */
     struct tm_finding *f;
 
     if (tm_length(spikes) == 0 || !tm_has(peak_pct) || !kpi->has_bands || tm_double(peak_pct) < kpi->good)

@@ -26,7 +26,7 @@ struct tm_finding {
     const struct tm_finding_row *row;
     const struct tm_value *summary;
     enum tm_severity severity;       /* by its share, or of its row once all cases are known */
-    struct tm_situation situation;   /* decides which texts are fit */
+    struct tm_situation situation;   /* selects the texts that apply */
     char arguments[ARGUMENTS_BYTES]; /* of the title: name, NUL, value, NUL, and so on up to an empty name */
     size_t arguments_length;
     bool has_value, has_limit;
@@ -35,7 +35,7 @@ struct tm_finding {
     const char *unit; /* of value and limit; static text */
     int64_t at_stake_ps, idle_ps, measured_ps;
     int64_t claimed_ps[TM_WAITS];
-    int64_t window_ps; /* of the devices that it is about */
+    int64_t window_ps; /* of the devices concerned */
     int64_t hosts_ps;  /* of all devices of their hosts */
     size_t devices;    /* their number; 0 = all of them */
     double share_pct;  /* of it */
@@ -64,7 +64,7 @@ int64_t tm_clamp_to_window(const struct tm_findings *all, int64_t ps)
 
 /* The devices that a finding is about: their windows, and their part of the time. */
 struct scope {
-    int64_t window_ps, hosts_ps; /* hosts_ps: of all devices of their hosts, which are in one row */
+    int64_t window_ps, hosts_ps; /* hosts_ps: of all devices of their hosts, which share a row */
     double part;
     size_t devices;
 };
@@ -272,7 +272,7 @@ static void emit_at(struct tm_finding *f, const char *sentence, int at, const st
     char *const out = f->evidence[at];
 
     tm_sentence_fill(out, TM_EVIDENCE_BYTES, tm_finding_sentence(f->row, sentence), f->summary, row, given);
-    f->evidence_count += *out != '\0'; /* else all of it is optional, and nothing is there */
+    f->evidence_count += *out != '\0'; /* otherwise all of it is optional, and none of it is present */
 }
 
 void tm_finding_emit_given(struct tm_finding *f, const char *sentence, const struct tm_value *row,
@@ -438,7 +438,7 @@ void tm_finding_claim(struct tm_finding *f, const struct tm_claim *claim)
 
 /* --- replays --- */
 
-/* Of the length of a step: less is nothing. */
+/* Share of a step's length below which it is ignored. */
 #define REPLAY_LEAST_PCT 0.05
 
 /* Both differ by more than a tenth. */
@@ -493,7 +493,7 @@ static void check_by_replay(const struct tm_findings *all, struct tm_finding *f)
     f->at_stake_ps = f->replayed_ps;
     f->idle_ps = f->idle_ps < f->at_stake_ps ? f->idle_ps : f->at_stake_ps;
     f->share_pct = f->replayed_pct;
-    if (f->is_share && f->at_stake_ps > 0) /* else the measured share is all there is to say */
+    if (f->is_share && f->at_stake_ps > 0) /* otherwise only the measured share is stated */
         f->value = f->share_pct;
     f->severity = severity_of(all, f->at_stake_ps, f->share_pct);
 }

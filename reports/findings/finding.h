@@ -29,7 +29,7 @@ struct tm_finding;
  * together never claim more than the total. */
 enum tm_wait {
     TM_WAIT_COLLECTIVE, /* exposed collectives: for a late device, or it is unknown for what */
-    TM_WAIT_MOVE,       /* exposed collectives in which data move */
+    TM_WAIT_MOVE,       /* exposed collectives in which data moves */
     TM_WAIT_DEVICE,
     TM_WAIT_LAUNCH,
     TM_WAIT_COMPILE,
@@ -55,7 +55,7 @@ struct tm_findings {
     int64_t claimed_ps[TM_WAITS]; /* what other findings have of potential savings already */
     struct tm_value *checks;      /* the list of the summary */
     int count;
-    struct tm_finding *list; /* TM_FINDINGS_MOST and one more, which takes what does not fit and is not printed */
+    struct tm_finding *list; /* TM_FINDINGS_MOST, plus one for findings that do not fit, which is not printed */
 };
 
 /* Take memory for the list.  errors: TM_ERR_LIMIT */
@@ -99,7 +99,7 @@ int64_t tm_findings_idle_ps(const struct tm_findings *all);
 /* Has a rule already reported this finding, or one that replaces it (`unless` in its row)? */
 bool tm_is_reported(const struct tm_findings *all, const char *id);
 
-/* What is left of a wait that no finding claims yet. */
+/* The part of a wait that no finding claims yet. */
 int64_t tm_wait_left(const struct tm_findings *all, enum tm_wait wait);
 /* Claim up to `ps` for a finding that explains it, from the waits in their order, as far as they have some left.
  * out:    the time claimed, which is added to the claim */
@@ -116,13 +116,13 @@ const char *tm_wait_kind(enum tm_wait wait);
 enum { TM_REPLAYED_MOST = TM_WAITS + 2 };
 
 struct tm_replayed {
-    const char *why;                       /* it is not known; NULL = it is */
+    const char *why;                       /* why it is unknown; NULL = it is known */
     const char *without[TM_REPLAYED_MOST]; /* kinds of critical_path.replay */
     size_t count;
     double saved_pct;  /* of the length of the steps of all hosts */
     const char *other; /* the largest part of the critical path, if it is not one of these: in words; NULL = it is */
     double other_pct;
-    double elsewhere_pct; /* idle time that the critical path goes through without its cause */
+    double elsewhere_pct; /* idle time on the critical path whose cause is not on it */
 };
 
 /* in:     kind        `replay` of its row in schemas/findings.json; NULL = none
@@ -153,7 +153,7 @@ void tm_finding_where(struct tm_finding *f, int64_t start_ps, int64_t dur_ps, co
 void tm_finding_where_row(struct tm_finding *f, const struct tm_value *row);
 
 /* A sentence for each of the first rows of a list, and the places of the first ones.
- * in:     sentence  NULL if none is said */
+ * in:     sentence  NULL = none */
 void tm_finding_emit_rows(struct tm_finding *f, const char *sentence, const struct tm_value *rows, size_t said,
                           size_t placed);
 
@@ -185,7 +185,7 @@ int64_t tm_clamp_to_window(const struct tm_findings *all, int64_t ps);
 
 /* --- queries between the groups of rules, so that no time is reported twice --- */
 
-/* idle_findings.c: do few launches that took long make up the idle time by launches, so that fewer launches would not
+/* idle_findings.c: do a few slow launches account for the idle time due to launches, so that fewer launches would not
  * help? */
 bool tm_idle_is_of_long_launches(const struct tm_findings *all);
 /* Evidence of what the host did, in all of the analyzed steps: launches, and Python functions (without those in which

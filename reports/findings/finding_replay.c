@@ -35,7 +35,7 @@ static double saved_without(const struct tm_value *path, const char *kind)
     return tm_share_pct(tm_int(tm_get(row_without(path, kind), "saved_ps")), tm_int(tm_get(path, "total_ps")));
 }
 
-/* Steps have it, but none of those that were replayed. */
+/* Steps have it, but none of the replayed ones. */
 static bool is_missing(const struct tm_value *path, const char *kind)
 {
     const struct tm_value *row = row_without(path, kind);
@@ -44,7 +44,7 @@ static bool is_missing(const struct tm_value *path, const char *kind)
            tm_int(tm_get(row, "replayed_path_ps")) == 0;
 }
 
-/* What is saved without a part of the compute, between the replays that are known. */
+/* The savings without a part of the compute, interpolated between the known replays. */
 static double saved_compute(const struct tm_value *path, double part)
 {
     const double at[] = { 0, 0.25, 0.5, 1 };

@@ -12,7 +12,7 @@
 #include "reports/findings/summary_query.h"
 #include "reports/format/format.h"
 
-/* --- which runs a text is for --- */
+/* --- which runs a text applies to --- */
 
 enum {
     PLATFORMS = TM_FOR_GPU | TM_FOR_TPU | TM_FOR_CPU,
@@ -220,7 +220,7 @@ struct sentence {
     const struct tm_given *given;
 };
 
-/* A value from wherever it was found. */
+/* A value, wherever it was found. */
 struct found {
     bool is_there;
     int64_t whole;
@@ -322,7 +322,7 @@ static bool is_there(const struct sentence *s, const struct tm_sentence_part *pa
     return part->kind == TM_SENTENCE_IS ? is_equal(s, part->text) : find(s, part->text).is_there;
 }
 
-/* Are all values there, up to the next mark? */
+/* Are all values present, up to the next mark? */
 static bool is_complete(const struct sentence *s, const struct tm_sentence_part *part)
 {
     for (; part->kind == TM_SENTENCE_PLAIN || is_value(part); part++)

@@ -204,7 +204,7 @@ enum { HELD_CALLS_LEAST = 20, HELD_ONE_IN = 10, HELD_TIMES = 20 };
 /* An event that happens once: the longest gap of a cause, with the gaps of other devices at the same time. */
 struct lone {
     const struct tm_value *gap; /* the longest; NULL = there is no such event */
-    int64_t ps;                 /* what all of them have of the cause */
+    int64_t ps;                 /* total time of the cause in all gaps */
     int gaps;
 };
 

@@ -11,7 +11,7 @@
  * Many small kernels, many small programs, ops that are repeated in a step, unfused attention, and layout copies. */
 
 enum {
-    SHORT_KERNELS_LEAST = 100, /* fewer kernels than that cannot be called many */
+    SHORT_KERNELS_LEAST = 100, /* fewer kernels do not count as many */
     RUNS_NAMED = 2,
     ROWS_NAMED = 3,
     KERNELS_NAMED = 4,
@@ -146,7 +146,7 @@ static void emit_programs(struct tm_findings *all, struct tm_finding *f)
 /* Short gaps that are attributed to the host, which needed that long for the next operation or two. */
 struct short_gaps {
     const struct tm_value *by_cause;
-    size_t causes; /* how many of short_waits */
+    size_t causes; /* number of short_waits */
     int64_t count, total_ps;
 };
 
@@ -298,7 +298,7 @@ static int64_t repeated_stake(const struct tm_findings *all, const struct tm_val
     return stake_ps < total_ps ? stake_ps : total_ps;
 }
 
-/* What fixing a row could save; 0 = nothing: it is not said. */
+/* What fixing a row could save; 0 = nothing, so it is not reported. */
 typedef int64_t stake_fn(const struct tm_findings *all, const struct tm_value *row);
 
 static int64_t stake_of(const struct tm_findings *all, const struct tm_value *rows, stake_fn *stake)
@@ -381,7 +381,7 @@ static void emit_eager(struct tm_finding *f, const struct tm_value *row, const c
 
     while ((at = strstr(at, aten))) {
         last = at += sizeof(aten) - 1;
-        if (!is_wrapper(at)) /* the kernel itself; what follows are the types of its arguments */
+        if (!is_wrapper(at)) /* the kernel itself; the types of its arguments follow */
             break;
     }
     if (strncmp(last, anonymous, sizeof(anonymous) - 1) == 0)
@@ -528,13 +528,13 @@ static void find_occupancy(struct tm_findings *all)
     find_small_grid(all);
 }
 
-/* --- products in 32 bits --- */
+/* --- matmuls in 32 bits --- */
 
 static void find_precision(struct tm_findings *all)
 {
     const struct tm_value *f32 = tm_path(all->summary, "fusion.matrix.f32");
     const int64_t total_ps = tm_int(tm_get(f32, "total_ps"));
-    const int64_t stake_ps = total_ps / 2; /* Tensor Cores are several times as fast, memory is not */
+    const int64_t stake_ps = total_ps / 2; /* Tensor Cores are several times as fast, but memory is not */
     struct tm_finding *f;
 
     if (!tm_is_worth_mention(all, stake_ps))

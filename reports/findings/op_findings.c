@@ -17,10 +17,10 @@ enum {
     NAMES_BYTES = 512,
     PLACE_BYTES = 512,
     PLACE_SHOWN = 120,      /* characters */
-    SHORT_OP_PS = 20000000, /* 20 us: shorter ones are all launch and tail, whatever they do */
+    SHORT_OP_PS = 20000000, /* 20 us: shorter ones consist mostly of launch and tail */
 };
 #define PS_PER_MS 1e9
-#define ROOF_LEAST_PCT 2.0 /* under it neither computing nor memory is what an operation waits for */
+#define ROOF_LEAST_PCT 2.0 /* below it, an operation is bound by neither compute nor memory */
 
 static bool is_gpu(const struct tm_findings *all)
 {
@@ -322,7 +322,7 @@ static void find_dominant_kernel(struct tm_findings *all)
 
     if (!tm_is_worth_mention(all, stake_ps) || tm_length(tm_path(all->summary, "kernels.by_name")) < 2)
         return;
-    f = tm_finding_of_fact(all, "kernel_dominant"); /* how much of it can be saved is not known */
+    f = tm_finding_of_fact(all, "kernel_dominant"); /* the recoverable part is unknown */
     if (is_gpu(all))
         tm_finding_case(f, "kernels");
     tm_finding_argument(f, "share", "%s", tm_format_pct(pct, share));
@@ -333,7 +333,7 @@ static void find_dominant_kernel(struct tm_findings *all)
     give_work(f, row_of_name(all, tm_text(tm_get(top, "name"))));
 }
 
-/* --- far from the roof --- */
+/* --- far below the roofline --- */
 
 static void emit_far(struct tm_finding *f, const struct tm_value *op)
 {
@@ -356,7 +356,7 @@ static bool is_dominant(const struct tm_findings *all, const struct tm_value *do
            tm_at(tm_path(all->summary, "ops.families"), (size_t)tm_int(place)) == dominant;
 }
 
-/* The roof that an operation is closer to, whether or not it limits it. */
+/* The limit that an operation is closer to, whether or not it reaches it. */
 static const char *roof_of(const struct tm_value *op)
 {
     return tm_text(tm_get(op, tm_has(tm_get(op, "roof")) ? "roof" : "bound"));
@@ -425,9 +425,9 @@ static void find_low_intensity(struct tm_findings *all)
     struct tm_finding *f;
 
     if (compute_ps <= 0 || share < tm_limit_of(all, TM_LIMIT_MEMORY_BOUND) || !(bytes > 0) || !(bandwidth > 0) ||
-        tm_share_pct(memory_ps, all->window_ps) < tm_limit_of(all, TM_LIMIT_CRITICAL_SHARE)) /* other things limit it */
+        tm_share_pct(memory_ps, all->window_ps) < tm_limit_of(all, TM_LIMIT_CRITICAL_SHARE)) /* bound by other limits */
         return;
-    f = tm_finding_of_fact(all, "low_intensity"); /* how many of the bytes are needed is not known */
+    f = tm_finding_of_fact(all, "low_intensity"); /* how many of the bytes are necessary is unknown */
     tm_finding_value(f, share, "%");
     tm_finding_limit(f, tm_limit_of(all, TM_LIMIT_MEMORY_BOUND));
     tm_finding_emit_with(f, "all", NULL, tm_given_int("memory_ps", memory_ps));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is wrong with the profile itself: nothing on the device, no steps, no host events, collapsed graphs, dropped or
+/* Problems of the profile itself: no device activity, no steps, no host events, collapsed graphs, dropped or
  * capped events, damaged input.  Each finding says how to take a better one; each mark names the sections and key
- * figures that a loss touches.  Definitions of marks: docs/metrics.md, "Marks". */
+ * figures that a loss affects.  Definitions of marks: docs/metrics.md, "Marks". */
 #include <math.h>
 #include <string.h>
 
@@ -32,7 +32,7 @@ bool tm_host_was_not_recorded(const struct tm_findings *all)
 
     if (!tm_has(tm_path(all->summary, "coverage.classes")))
         return false;
-    if (all->audience & TM_FOR_OTHER) /* from other writers: calls of the driver are on the host */
+    if (all->audience & TM_FOR_OTHER) /* from other writers: driver calls are on the host */
         return sum_classes(all, on_tpu, sizeof(on_tpu) / sizeof(on_tpu[0])) == 0;
     if (tm_query_is_platform(all->summary, "gpu"))
         return sum_classes(all, on_gpu, sizeof(on_gpu) / sizeof(on_gpu[0])) == 0;
@@ -187,7 +187,7 @@ static void find_empty_steps(struct tm_findings *all)
                      tm_text(tm_get(first, "host")));
 }
 
-/* Where the tracers took a large part of the main threads' time, the steps are faster without them. */
+/* If the tracers took a large part of the main threads' time, steps are faster without them. */
 static void find_profiling(struct tm_findings *all)
 {
     const struct tm_value *const profiling = tm_path(all->summary, "host.profiling"), *tracers, *row;
@@ -307,7 +307,7 @@ enum { CLOCKS_SHOWN = 4 };
 
 static const int64_t clocks_agree_ps = INT64_C(100000000000);
 
-/* Collectives place a host far from where its own clock does. */
+/* According to its collectives, a host's clock is far off. */
 static void find_host_clocks(struct tm_findings *all)
 {
     const struct tm_value *const clock = tm_path(all->summary, "collectives.skew.clock");
@@ -459,12 +459,12 @@ enum { MARK_BYTES = 400 };
 
 /* What a loss affects, as bits. */
 enum group {
-    DEVICE = 1,  /* what devices did, and when */
+    DEVICE = 1,  /* device activity and its times */
     GRAPHED = 2, /* data that would be reported about the kernels in a graph */
-    HOST = 4,    /* what the host did, and when */
+    HOST = 4,    /* host activity and its times */
     COMPILING = 8,
     MEMORY = 16,
-    COSTS = 32,  /* what is known of operations beside their time */
+    COSTS = 32,  /* facts about operations other than their time */
     CAUSES = 64, /* why devices were idle */
     ALL = DEVICE | HOST | COMPILING | MEMORY | COSTS | CAUSES,
 };

@@ -77,7 +77,7 @@ bool tm_query_is_too_little(const struct tm_value *summary)
     int64_t most_ps = 0;
 
     if (tm_length(devices) == 0 || !tm_has(tm_path(summary, "coverage.classes")))
-        return false; /* nothing at all is reported as such */
+        return false; /* a complete absence is reported separately */
     for (size_t i = 0; i < tm_length(devices); i++)
         if (tm_int(tm_get(tm_at(devices, i), "busy_ps")) > most_ps)
             most_ps = tm_int(tm_get(tm_at(devices, i), "busy_ps"));
@@ -257,7 +257,7 @@ char *tm_window_of_finding(char *out, const struct tm_value *finding)
 
 char *tm_short_name(char *out, const char *name)
 {
-    char visible[1024]; /* of a longer name only the start is examined */
+    char visible[1024]; /* only the start of a longer name is examined */
     const size_t length = strnlen(name, sizeof(visible) - 1);
 
     (void)tm_format_visible(visible, sizeof(visible), name, length);

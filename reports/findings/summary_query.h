@@ -24,8 +24,8 @@ bool tm_query_has_trace(const struct tm_value *summary);
 /* "gpu", "tpu", "cpu" or "none" */
 const char *tm_query_platform(const struct tm_value *summary);
 bool tm_query_is_platform(const struct tm_value *summary, const char *platform);
-/* "jax", "pytorch" or "tensorflow"; "" = not known, or several.  Where the hosts do not agree, XSpace files speak
- * for JAX. in:     summary  or what `inspect` found */
+/* "jax", "pytorch" or "tensorflow"; "" = not known, or several.  If the hosts do not agree, XSpace files indicate
+ * JAX. in:     summary  or what `inspect` found */
 const char *tm_query_framework(const struct tm_value *summary);
 /* All files are Chrome JSON, which JAX writes as a lossy copy of the profile, or Perfetto traces. */
 bool tm_query_is_json(const struct tm_value *summary);
@@ -56,7 +56,7 @@ bool tm_query_is_without_fallback(const struct tm_value *summary);
 /* Does a warning of the profiler say that events were dropped? */
 bool tm_query_says_dropped(const char *warning);
 /* The host whose device events are exactly as many as the profiler keeps at most: an element of environment.hosts;
- * NULL = none.  Profilers of JAX and TensorFlow end so, PyTorch's does not. */
+ * NULL = none.  The profilers of JAX and TensorFlow have such a limit, PyTorch's does not. */
 const struct tm_value *tm_query_capped_host(const struct tm_value *summary);
 /* What the first file that is a copy of JAX's profile lacks, its JSON or a converted trace, in words; NULL = there is
  * none.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reads the table of thresholds: the default one that is built in, and a file that replaces parts
- * of it.  A file is small (its size is checked before it is parsed) and is refused rather than
- * guessed at: a mistyped name would otherwise leave a gate open without a word.  Form:
+ * of it.  A file is small (its size is checked before it is parsed), and an invalid one is refused:
+ * a mistyped name would otherwise disable a limit silently.  Form:
  * schemas/thresholds.json, docs/metrics.md. */
 #include "reports/findings/thresholds.h"
 
@@ -65,7 +65,7 @@ const char *const tm_limit_id[TM_LIMIT_COUNT] = {
 
 static_assert(TM_KPI_COUNT <= 32 && TM_LIMIT_COUNT <= 32, "findings are marked as seen by one bit per row");
 
-/* What the reader carries along: where messages come from, and the one place for a failure. */
+/* State of the reader: the source of messages, and the single place for a failure. */
 struct reading {
     struct tm_thresholds *table;
     const char *file;
@@ -102,7 +102,7 @@ static int expect_word(const struct reading *r, const char *what, const char *wo
     return -1;
 }
 
-/* Every key is a known one and is there once. */
+/* Every key is known and occurs once. */
 static void check_keys(const struct reading *r, const cJSON *object, const char *const *known, int count)
 {
     uint32_t seen = 0;
@@ -146,7 +146,7 @@ static void take_text(const struct reading *r, const cJSON *row, const char *key
     memcpy(out, member->valuestring, length + 1);
 }
 
-/* A text that may only be repeated: it says what the values mean. */
+/* A text that may be repeated but not changed: it defines the meaning of the values. */
 static void take_fixed_text(const struct reading *r, const cJSON *row, const char *key, char *now, size_t now_bytes)
 {
     char before[TM_THRESHOLD_DEFINITION_BYTES];
@@ -255,7 +255,7 @@ static void take_limit(const struct reading *r, const cJSON *row, int index)
                 most_of(tm_limit_id[index], to->unit), &to->value);
 }
 
-/* A name that a limit had before. */
+/* A former name of a limit. */
 static const char *id_now(const char *id)
 {
     return strcmp(id, "bad_share") == 0 ? tm_limit_id[TM_LIMIT_CRITICAL_SHARE] : id;
@@ -301,7 +301,7 @@ static void check_schema(const struct reading *r, const cJSON *root)
         refuse(r, "'schema_version'", "is not 1");
 }
 
-/* A warning must not start after critical does. */
+/* The warning limit must not be beyond the critical one. */
 static void check_shares(const struct reading *r)
 {
     const struct tm_threshold *limit = r->table->limit;
@@ -360,7 +360,7 @@ tm_status tm_thresholds_init(struct tm_thresholds *t, struct tm_error *error)
 
 tm_status tm_thresholds_read(struct tm_thresholds *t, const char *path, struct tm_error *error)
 {
-    static char text[TM_THRESHOLDS_FILE_MOST + 1]; /* too much for a small stack */
+    static char text[TM_THRESHOLDS_FILE_MOST + 1]; /* too large for a small stack */
     FILE *file = fopen(path, "rbe");
     size_t length = 0;
 

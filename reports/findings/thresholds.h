@@ -94,22 +94,22 @@ extern const char tm_thresholds_json[];
  * errors: TM_ERR_USAGE never for the table that was tested with the program */
 tm_status tm_thresholds_init(struct tm_thresholds *t, struct tm_error *error);
 
-/* Replace what a file names; what it does not name stays.  Values, titles and definitions may be
- * changed, units and directions may only be repeated. in:     path   a JSON file of at most
- * TM_THRESHOLDS_FILE_MOST bytes, of the form of the default errors: TM_ERR_USAGE  unreadable, too
- * large, no JSON, an unknown or repeated name (the nearest known one is the hint), a value out of
- * range, bands in the wrong order */
+/* Replace what a file names; the rest stays unchanged.  Values, titles and definitions may be
+ * changed, units and directions may only be repeated.
+ * in:     path   a JSON file of at most TM_THRESHOLDS_FILE_MOST bytes, of the form of the default
+ * errors: TM_ERR_USAGE  unreadable, too large, not JSON, an unknown or repeated name (the nearest known one is the
+ *         hint), a value out of range, bands in the wrong order */
 tm_status tm_thresholds_read(struct tm_thresholds *t, const char *path, struct tm_error *error);
 
 /* The same for a text in memory; `name` is what messages call it. */
 tm_status tm_thresholds_apply(struct tm_thresholds *t, const char *name, const char *text, size_t length,
                               struct tm_error *error);
 
-/* Do two rows lead to the same assessment, and say the same of themselves? */
+/* Do two rows have the same limits and texts? */
 bool tm_threshold_equals(const struct tm_threshold *a, const struct tm_threshold *b);
 
-/* Write the effective table to summary.thresholds, in the form of the file, so that it can be cut
- * out and used as one. */
+/* Write the effective table to summary.thresholds, in the form of the file, so that it can be copied
+ * and used as one. */
 void tm_thresholds_add(const struct tm_thresholds *t, struct tm_value *summary);
 
 #endif

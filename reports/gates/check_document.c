@@ -20,7 +20,7 @@
 
 static const char *const status_name[TM_GATE_STATUSES] = { "passed", "failed", "unknown", "skipped" };
 
-/* A figure and how people read it. */
+/* A figure as a number and as readable text. */
 static void add_figure(struct tm_value *to, const char *key, const char *text_key, double value, const char *unit,
                        bool is_per_step)
 {
@@ -91,7 +91,7 @@ static const char *model_of(const struct tm_value *summary)
     return tm_text(tm_path(summary, "environment.devices[0].model"));
 }
 
-/* What makes the comparison a doubtful one. */
+/* What makes the comparison unreliable. */
 static void add_notes(struct tm_value *list, const struct tm_judging *j)
 {
     for (size_t i = 0; j->baseline && i < j->baseline->runs; i++) {
@@ -125,7 +125,7 @@ void tm_check_begin(struct tm_value *root, const struct tm_judging *j)
     add_notes(tm_add_array(root, "notes"), j);
 }
 
-/* The first row of a status, as people would name it. */
+/* The first row of a status, by its readable name. */
 static const char *first_name(const struct tm_value *rows, enum tm_gate_status status)
 {
     for (size_t i = 0; i < tm_length(rows); i++) {
@@ -187,13 +187,13 @@ struct init {
 
 enum { LIMIT_BYTES = 48, NOTE_BYTES = 256 };
 
-/* Rounded away from the figure in the third digit, so that the room stays. */
+/* Rounded away from the figure in the third digit, so that the tolerance is kept. */
 static double round_out(double value, bool is_upper)
 {
     if (value == 0)
         return 0;
     const double digits = 2 - floor(log10(fabs(value)));
-    const double step = pow(10, fabs(digits)); /* an integer, so that 117 steps are 11.7 and no bit more */
+    const double step = pow(10, fabs(digits)); /* an integer, so that 117 steps are exactly 11.7 */
     const double steps = digits > 0 ? value * step : value / step;
     const double round = is_upper ? ceil(steps - 1e-9) : floor(steps + 1e-9);
 
@@ -234,8 +234,8 @@ static double median_of(double *value, size_t count)
     return tm_sample_quantile((struct tm_sample){ value, count }, 0.5);
 }
 
-/* How much the median of such a run varies, in percent of it, several times over.  By the median of
- * the distances from the median: a single step that was stopped for something else says nothing about
+/* A multiple of the variation of the median of such a run, in percent.  It uses the median of
+ * the distances from the median, because a single interrupted step says nothing about
  * the others. */
 static double noise_of(double *value, size_t count)
 {
@@ -308,7 +308,7 @@ static void add_kpi(struct init *init, const struct tm_value *kpi)
         tm_add_string(add_gate(init, path, note), is_upper ? "max" : "min", limit_text(limit, bound, unit, is_upper));
 }
 
-/* Not more than it is: of a size with some room. */
+/* No more than now; for a size, with some tolerance. */
 static void add_at_most(struct init *init, const struct tm_run_figure *of)
 {
     const bool is_size = of->kind == TM_DOC_BYTES;
@@ -379,7 +379,7 @@ tm_status tm_gates_init(struct tm_run *run, const struct tm_value *summary, FILE
  * gate.  A failed gate is a failure, one that cannot be assessed an error, a skipped one is skipped.
  * Source: the schema of Jenkins' xUnit plugin, junit-10.xsd. */
 
-/* What files of one check and of a night are made of.  Texts are any bytes. */
+/* Shared by the files of one check and of a night.  Texts are any bytes. */
 
 static void put_counts(FILE *to, const struct tm_value *root)
 {
@@ -449,7 +449,7 @@ static bool is_one_before(const struct tm_value *rows, size_t at)
     return false;
 }
 
-/* "steps.median_ps max 150ms": no two alike, or a server takes them for one. */
+/* "steps.median_ps max 150ms": unique, because a server would merge equal names. */
 static void put_name(FILE *to, const struct tm_value *rows, size_t at)
 {
     const struct tm_value *row = tm_at(rows, at);
@@ -465,7 +465,7 @@ static void put_name(FILE *to, const struct tm_value *rows, size_t at)
     (void)fputc('"', to);
 }
 
-/* What is known of the figure, in one line. */
+/* The figure in one line. */
 static void put_facts(FILE *to, const struct tm_value *row)
 {
     static const struct {
@@ -549,7 +549,7 @@ static void put_case(FILE *to, const struct tm_value *rows, size_t at, const cha
     (void)fputs("</system-out>\n    </testcase>\n", to);
 }
 
-/* A case for each row of CHECK.md, no two of one name. */
+/* A case for each row of CHECK.md, with unique names. */
 static void junit_cases(FILE *to, const struct tm_value *rows, const char *classname)
 {
     for (size_t i = 0; i < tm_length(rows); i++)
@@ -565,8 +565,8 @@ static tm_status junit_end(struct tm_run *run, FILE *to)
     return TM_OK;
 }
 
-/* The names of suites and cases are the same from night to night, so that a server can say how long a case fails.  The
- * time of a suite is that of the run: nothing says when the file was written. */
+/* The names of suites and cases are the same from night to night, so that a server can show how long a case has been
+ * failing.  The time of a suite is that of the run, not when the file was written. */
 
 enum { NAME_BYTES = 320 };
 
@@ -579,7 +579,7 @@ static bool is(const struct tm_value *from, const char *key, const char *word)
     return strcmp(text_of(from, key), word) == 0;
 }
 
-/* What is at the case of the report: NULL = it is there, and was read. */
+/* Problem of the report's case: NULL = the report exists and was read. */
 static const char *error_of(const struct tm_value *row)
 {
     if (is(row, "verdict", "no report"))
@@ -650,8 +650,8 @@ static void put_report(FILE *to, const struct tm_value *row, const char *name)
     (void)fputs("/>\n    </testcase>\n", to);
 }
 
-/* in: night  the last one: runs of other nights are named by theirs, so that those of it have the same names every
- * night */
+/* in: night  the last one: runs of other nights have the night in their names, so that those of this one do not
+ * change */
 static void put_suite(FILE *to, const struct tm_value *row, const char *night, size_t number)
 {
     const struct tm_value *const notes = tm_get(row, "notes");

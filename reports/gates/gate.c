@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What gates from files and from the command line have in common: rows, limits, and how a wrong one
- * is reported. */
+/* Shared by gates from files and from the command line: rows, limits, and error reports for invalid
+ * gates. */
 #include "reports/gates/gates.h"
 
 #include <math.h>
@@ -322,8 +322,8 @@ static bool gate_check_limit(const struct tm_gate *gate, struct tm_wrong *wrong)
     return true;
 }
 
-/* Take the limit, in the unit that is written after it.  "1.1x" of max and min makes the rule a
- * relative one. in:     text  kept: of the gates' document out:    false, *wrong */
+/* Take the limit, in the unit that is written after it.  "1.1x" for max and min makes the rule
+ * relative. in:     text  kept: of the gates' document out:    false, *wrong */
 static bool gate_set_limit(struct tm_gate *gate, const char *text, struct tm_wrong *wrong)
 {
     gate->limit_text = text;
@@ -339,7 +339,7 @@ static bool gate_set_limit(struct tm_gate *gate, const char *text, struct tm_wro
     return gate_check_limit(gate, wrong);
 }
 
-/* Gates as one line each: FIGURE OPERATOR LIMIT says when the gate fails.  A limit with a sign is a
+/* Gates as one line each: FIGURE OPERATOR LIMIT is the condition under which the gate fails.  A limit with a sign is a
  * change against the baseline, in percent or in the unit of the figure: "steps.median_ps>+5%",
  * "step_time>150ms", "utilization<-2%". */
 
@@ -485,14 +485,14 @@ tm_status tm_gates_parse(struct tm_run *run, struct tm_gates **gates, const char
     return run->error.status;
 }
 
-/* Reads a gate file: schemas/gates.schema.json, docs/gates.md.  What is not understood is refused:
- * a mistyped member would leave a gate open without a word.  A gate with several rules becomes a
+/* Reads a gate file: schemas/gates.schema.json, docs/gates.md.  Unknown members are refused:
+ * a mistyped one would disable a gate silently.  A gate with several rules becomes a
  * row for each. */
 
 struct reading {
     struct tm_run *run;
     struct tm_gates *gates;
-    struct tm_value *texts; /* an array: what is written for a limit that was a number */
+    struct tm_value *texts; /* an array: the text for a limit that was a number */
 };
 
 static const char *const file_member[] = { "gates", "note", "schema", "schema_version", "$schema" };
@@ -541,7 +541,7 @@ static void take_text(struct reading *r, const struct tm_gate *gate, const struc
         *text = tm_text(v);
 }
 
-/* A number as the user may have written it. */
+/* A number as the user wrote it. */
 static const char *number_text(struct reading *r, double number)
 {
     char text[TM_DOUBLE_TEXT];
@@ -756,7 +756,7 @@ static void take_gates(struct reading *r, const struct tm_value *list)
         take_gate(r, i + 1, tm_at(list, i));
 }
 
-/* Move what was read into gates with room for its rules. */
+/* Move the gates that were read into an array with room for their rules. */
 static void make_room(struct reading *r, size_t rules)
 {
     struct tm_gates *const roomy = gates_new(r->run, rules);
@@ -782,7 +782,7 @@ static void read_file(struct reading *r, const char *path)
     r->gates->path = tm_text(tm_get(root, "path"));
     r->texts = tm_add_array(root, "texts");
     if (tm_doc_read_file(r->gates->doc, file, path) == TM_ERR_INPUT)
-        r->run->error.status = TM_ERR_USAGE; /* what was profiled is the input: this is how it is assessed */
+        r->run->error.status = TM_ERR_USAGE; /* the profile is the input; this is the assessment */
     if (tm_failed(r->run))
         return;
     (void)check_file(r, file);

@@ -74,7 +74,7 @@ static const char *reason(const struct point *at)
     return *why ? why : tm_text(tm_get(at->parent, "why"));
 }
 
-/* A figure is known: the first one, or one that is further out than the best so far. */
+/* A figure is known: the first one, or a more extreme one than the best so far. */
 static void arrive(struct walk *w, const struct point *at, const char *place)
 {
     const enum tm_type type = tm_type_of(at->value);
@@ -154,7 +154,7 @@ static void step(struct walk *w, struct point at, char *place)
             return;
         next.depth = at.depth;
         next.rest = at.rest + n;
-        if (at.value && tm_type_of(at.value) == TM_NULL) { /* what is below it has its unit all the same */
+        if (at.value && tm_type_of(at.value) == TM_NULL) { /* members below it still have its unit */
             enter(&at, at.value, at.rest, n);
             at.rest += n;
             continue;
@@ -235,10 +235,10 @@ const char *tm_figure_title(const struct tm_value *from, const char *path, char 
     return *title ? title : NULL;
 }
 
-/* Suggestions for a path that leads nowhere: out of all paths of the document the three nearest
+/* Suggestions for a path that does not exist: of all paths of the document, the three nearest
  * ones, by their whole text or by their end ("median_ps" for "steps.median_ps"), and those that
- * have another name at the place where the path breaks off.  Of a list the elements with an id are
- * offered by it, the others as "[*]"; rows by name only where the path breaks off among them. Works
+ * have another name at the place where the path ends.  Elements of a list with an id are
+ * suggested by it, others as "[*]"; rows by name only if the path ends among them. Works
  * in fixed memory, by recursion as deep as a document is. */
 
 enum { BEST = 3, IDS_MOST = 64, ROWS_MOST = 4096, DEPTH_MOST = 16, COMPARED_MOST = 63 };
@@ -399,7 +399,7 @@ static void offer_siblings(struct candidates *c, const struct tm_value *v, size_
     }
 }
 
-/* Go to where the path breaks off; of "[*]" to the first element. */
+/* Go to where the path ends; for "[*]", to the first element. */
 static void offer_at_break(struct candidates *c)
 {
     const struct tm_value *v = c->from;

@@ -13,13 +13,14 @@
 struct tm_gates;
 
 /* From a gate file; from expressions ("steps.median_ps>+5%", "kpis[device_utilization].value<80%")
- * of --fail-on. owns:   the caller; tm_gates_free errors: TM_ERR_USAGE with file, gate and reason;
- * wrong members suggest the nearest */
+ * of --fail-on.
+ * owns:   the caller; tm_gates_free
+ * errors: TM_ERR_USAGE with file, gate and reason; wrong members suggest the nearest */
 tm_status tm_gates_read(struct tm_run *run, struct tm_gates **gates, const char *path);
 tm_status tm_gates_parse(struct tm_run *run, struct tm_gates **gates, const char *const *expression, size_t count);
 void tm_gates_free(struct tm_gates *gates); /* tolerates NULL */
 bool tm_gates_want_baseline(const struct tm_gates *gates);
-/* Does any of them use that member of the summary's root, here or to find its unit? Members that none needs can be
+/* Does any of them use that member of the summary's root, directly or for its unit? Unused members can be
  * omitted from a baseline. */
 bool tm_gates_need(const struct tm_gates *gates, const char *section);
 /* The first gate after that number whose "job" matches no job; 0 = there is none. */
@@ -49,7 +50,7 @@ tm_status tm_gates_judge_compared(struct tm_run *run, struct tm_doc *out, const 
                                   const struct tm_compared_run *input, const struct tm_comparison_side *baseline,
                                   const struct tm_gate_comparison *comparison, size_t *failed);
 
-/* The same of one run of many, each of some job: gates of other jobs are skipped, the last of several gates of one
+/* The same for one run of many, each of some job: gates of other jobs are skipped, the last of several gates of one
  * figure and rule that matches the job counts, and a row that this run's list does not have makes the gate unknown.
  * Without it (tm_gates_judge) gates that name jobs are skipped. */
 struct tm_judged_job {
@@ -66,13 +67,13 @@ bool tm_are_same_run(const struct tm_compared_run *a, const struct tm_compared_r
 /* A gate file from a run: its main figures with some margin. */
 tm_status tm_gates_init(struct tm_run *run, const struct tm_value *summary, FILE *to);
 
-/* The limit of a gate's result as it follows "the limit is": "at most " for the rule "max".  Its text comes after. */
+/* The limit of a gate's result as it follows "the limit is": "at most " for the rule "max".  Its text follows. */
 const char *tm_gate_rule_words(const struct tm_value *result);
 
 /* JUnit XML of a result. */
 tm_status tm_junit_write(struct tm_run *run, const struct tm_doc *result, FILE *to);
 
-/* Limits as people write them: a number and the unit after it. */
+/* Limits as users write them: a number followed by its unit. */
 enum tm_limit_unit {
     TM_IN_NUMBER, /* a JSON number: in the unit of the figure, whatever that is */
     TM_IN_BARE,   /* a text without a unit */
@@ -97,7 +98,7 @@ bool tm_gate_limit_read(const char *text, struct tm_gate_limit *limit, struct tm
  * "bytes", "count" ... out: false, *wrong if they do not match */
 bool tm_gate_limit_in_unit(struct tm_gate_limit limit, const char *unit, double *number, struct tm_wrong *wrong);
 
-/* What gates are inside: a row for each rule of each gate.  Texts are in the document of the gates.
+/* The internal form of gates: a row for each rule of each gate.  Texts are in the document of the gates.
  */
 enum tm_rule {
     TM_RULE_MAX,
@@ -156,7 +157,7 @@ enum { TM_FIGURE_PATH = 512, TM_FIGURE_UNIT = 24, TM_FIGURE_DEPTH = 24 };
 enum tm_figure_state {
     TM_FIGURE_KNOWN,
     TM_FIGURE_NULL,       /* or below something that is null, or no element for "[*]" */
-    TM_FIGURE_NO_ELEMENT, /* the list has none of that name */
+    TM_FIGURE_NO_ELEMENT, /* the list has no element of that name */
     TM_FIGURE_WRONG,      /* there is no such path */
     TM_FIGURE_OTHER,      /* it is a text, a list or an object */
 };
@@ -176,7 +177,7 @@ enum tm_figure_pick { TM_FIGURE_MOST, TM_FIGURE_LEAST };
 const char *tm_figure_path(const struct tm_value *from, const char *name, char to[TM_FIGURE_PATH]);
 /* in: path  less than TM_FIGURE_PATH bytes */
 void tm_figure_find(struct tm_figure *figure, const struct tm_value *from, const char *path, enum tm_figure_pick pick);
-/* What people call it; NULL = nothing else than its path. */
+/* Its readable name; NULL = only its path. */
 const char *tm_figure_title(const struct tm_value *from, const char *path, char to[TM_FIGURE_TITLE_BYTES]);
 
 /* "NAME, NAME or NAME": up to three figures close to a wrong path; "" if none is
@@ -200,7 +201,7 @@ struct tm_step_test {
     struct tm_noise median, mean;
     size_t steps, base_steps;
     double effective;
-    const char *refused; /* why they cannot be compared at all; NULL = they can */
+    const char *refused; /* why they cannot be compared; NULL = they can */
 };
 
 /* A check in progress: the result of judge.c for each gate, and the input of check_document.c. */
@@ -230,7 +231,7 @@ struct tm_gate_result {
     double change_pct; /* NaN = none, or the baseline is 0 */
     struct tm_noise noise;
     double spread_pct;             /* what runs of the same program differ by in it; NaN = not known */
-    bool is_compared, has_changed; /* a comparison has decided it */
+    bool is_compared, has_changed; /* decided by a comparison */
     size_t base_count;
     double steps;               /* the figure is a sum over this many steps and is compared per step; 0 = it is compared
                        * unscaled */
@@ -238,7 +239,7 @@ struct tm_gate_result {
     char bare[TM_FIGURE_BYTES]; /* the path without ".total" */
     bool is_total;              /* ".total" follows it: compared as it is */
     enum tm_gate_status status;
-    char why[TM_WHY_BYTES]; /* "" = nothing to say */
+    char why[TM_WHY_BYTES]; /* "" = no note */
 };
 
 /* Is it a sum over the analyzed steps, to be compared per step?  in: path  in a summary */

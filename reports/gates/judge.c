@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Holds a run to its gates and writes the document of schemas/CHECK.md.  Each gate: find the
+/* Checks a run against its gates and writes the document of schemas/CHECK.md.  Each gate: find the
  * figure, bring the limit into its unit, find it in the baselines, evaluate, write.  The reason why
  * a gate cannot be evaluated is reported with it. */
 #include "reports/gates/gates.h"
@@ -80,7 +80,7 @@ static void test_steps(struct tm_compare_blocks *room, struct tm_step_test *test
     now = tm_step_samples(room, input);
     before = join_steps(room, baseline);
     quiet_now = tm_quiet_samples(room, input);
-    quiet_before = tm_quiet_samples(room, baseline->run[0].summary); /* of one run: to the next there is a jump */
+    quiet_before = tm_quiet_samples(room, baseline->run[0].summary); /* of one run: the next one is not adjacent */
     test->steps = now.count;
     test->base_steps = before.count;
     if (test->refused || now.count < TM_NOISE_SAMPLES_LEAST || before.count < TM_NOISE_SAMPLES_LEAST)
@@ -90,7 +90,7 @@ static void test_steps(struct tm_compare_blocks *room, struct tm_step_test *test
         return;
     found = tm_change_test(before, now, tm_pooled_lag1(quiet_before, quiet_now), noise_level);
     test->effective = fmin(found.effective_a, found.effective_b);
-    if (!found.is_enough) { /* what is not sure all the same is not tested */
+    if (!found.is_enough) { /* values that are still unknown are not tested */
         found.p_median = found.p_median < found.level ? found.p_median : NAN;
         found.p_mean = found.p_mean < found.level ? found.p_mean : NAN;
     }
@@ -143,7 +143,7 @@ bool tm_are_same_run(const struct tm_compared_run *a, const struct tm_compared_r
     return tm_fingerprint(a->summary, of_a) && tm_fingerprint(b->summary, of_b) && strcmp(of_a, of_b) == 0;
 }
 
-/* A run is not a baseline of itself, and none twice.
+/* A run is not its own baseline, and no run is used twice.
  * in:     baseline  NULL = none
  * errors: TM_ERR_USAGE with the two paths */
 static tm_status refuse_same_run(struct tm_run *run, const struct tm_compared_run *input,
@@ -173,7 +173,7 @@ bool tm_figure_is_sum(const char *path)
     return strcmp(path, "kpis[unexpected_compiles].value") == 0 || tm_doc_is_sum(tm_summary_schema.fields, path);
 }
 
-/* A change of the step time that is smaller is none: as in comparisons (docs/gates.md). */
+/* A smaller change of the step time does not count, as in comparisons (docs/gates.md). */
 static const double STEP_EFFECT_PCT = 1;
 
 static void say(struct tm_gate_result *r, const char *format, ...) TM_PRINTF(2, 3);
@@ -312,7 +312,7 @@ static void take_steps(struct tm_judging *j, struct tm_gate_result *r)
     r->figure.value /= r->steps;
 }
 
-/* One run has steps, and another is one session: their sums cannot be compared. */
+/* One run has steps, and another is a single session: their sums cannot be compared. */
 static bool are_steps_alike(const struct tm_judging *j)
 {
     for (size_t i = 0; j->baseline && i < j->baseline->runs; i++)
@@ -371,7 +371,7 @@ static const struct tm_value *compared(const struct tm_judging *j, bool of_mean)
     return is_decided ? tm_get(test, of_mean ? "mean" : "median") : NULL;
 }
 
-/* What a comparison says of the step time.  A run of a group may have changed the other way. */
+/* The verdict of a comparison on the step time.  A run of a group may have changed the other way. */
 static bool take_compared(const struct tm_judging *j, struct tm_gate_result *r)
 {
     const struct tm_value *of = compared(j, is_mean(r->path));
@@ -434,7 +434,7 @@ static double min_effect(const struct tm_gate_result *r)
     return is_step_time(r->path) ? STEP_EFFECT_PCT : 0;
 }
 
-/* How far it went the wrong way: in percent, or in the figure's unit.  From 0 it is any distance in
+/* How far it changed in the wrong direction: in percent, or in the figure's unit.  From 0, any change is infinite in
  * percent. */
 static double way(const struct tm_gate_result *r)
 {
@@ -525,7 +525,7 @@ static bool is_partial(const struct tm_value *summary)
     return tm_is(tm_path(summary, "input.partial"));
 }
 
-/* Is what the gate examines whole? */
+/* Is the input of the gate complete? */
 static bool is_whole(const struct tm_judging *j, struct tm_gate_result *r)
 {
     const bool is_relative = tm_rule_is_relative(r->gate->rule);
@@ -560,7 +560,7 @@ static void judge_gate(struct tm_judging *j, struct tm_gate_result *r)
     if (tm_rule_is_relative(r->gate->rule)) {
         judge_change(j, r);
     } else {
-        r->why[0] = '\0'; /* what the baseline lacks does not count */
+        r->why[0] = '\0'; /* rows missing from the baseline do not count */
         judge_absolute(r);
     }
 }
