@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The history of a batch: opened, renewed, and committed.  A renewed one is an unnamed SQLite file (in the folder for
- * spill files), to which old and new rows are added in any order.  Committing writes them sorted, in one transaction
- * and without a journal, into a file beside the old one: the same rows give the same bytes (with one version of SQLite,
- * which writes its number into a file), and a complete file has the name at any time. */
+/* The history of a batch: opening, renewing, and committing it.  A renewed one is an unnamed SQLite file (in the folder
+ * for spill files), to which old and new rows are added in any order.  Committing writes them sorted, in one
+ * transaction and without a journal, into a file beside the old one: the same rows give the same bytes (with one
+ * version of SQLite, which writes its number into a file), and there is a complete file of this name at any time. */
 #include "reports/history/history.h"
 
 #include <assert.h>
@@ -29,7 +29,7 @@
 /* PRAGMA user_version.  Files of older versions are read, and written again as this one. */
 enum { TM_HISTORY_VERSION = 4 };
 
-/* How a column is kept in the struct of its row. */
+/* How a column is stored in the struct of its row. */
 enum column_kind { COLUMN_TEXT, COLUMN_ARRAY, COLUMN_NUMBER, COLUMN_COUNT, COLUMN_REAL };
 
 struct history_column {
@@ -45,8 +45,8 @@ struct history_column {
 #define HISTORY_IS_JUDGED "(night = ?2 OR (page = ?2 AND (report IS NOT NULL OR status NOT IN ('done', 'partial'))))"
 
 /* The tables of history.db (schemas/BATCH.md).  A file counts as a history only if the text of every statement that
- * made it is one of these, to the byte: nothing that a stranger put into a file (a trigger, a view, a column that is
- * computed) is ever run. */
+ * made it is one of these, to the byte: nothing that others put into a file (a trigger, a view, a computed
+ * column) is ever executed. */
 
 #define TEXT(member) COLUMN_TEXT, offsetof(struct tm_history_run, member), 0
 #define ARRAY(member)                                                                                                  \
@@ -134,7 +134,7 @@ enum { LEDGER_COLUMNS = sizeof(ledger_column) / sizeof(ledger_column[0]) };
 
 /* --- statements --- */
 
-/* A text that is put together; what does not fit is a mistake of the program. */
+/* A text under construction; if it does not fit, that is a programming error. */
 struct words {
     char *to;
     size_t used;
@@ -152,7 +152,7 @@ static void TM_PRINTF(2, 3) add(struct words *w, const char *format, ...)
     w->used += (size_t)n;
 }
 
-/* The figures of versions 1 and 2, which never change: what is not a figure any more is not read. */
+/* The figures of versions 1 and 2, which never change: those that no longer exist are not read. */
 /* clang-format off */
 static const char *const first_figures[] = {
     "step_time_ps", "step_p95_ps", "device_utilization_pct", "mfu_pct", "compute_ps", "exposed_collective_ps",
@@ -165,7 +165,7 @@ static const char *const first_figures[] = {
 /* clang-format on */
 
 /* The figures of tables of a version, in the order of their columns.
- * out: places in tm_figure_table; tm_figure_count = no figure of now;  their number */
+ * out: places in tm_figure_table; tm_figure_count = no current figure;  their number */
 static size_t history_figures(int64_t tables, size_t figure[TM_FIGURES_MOST])
 {
     const size_t first = sizeof(first_figures) / sizeof(first_figures[0]);
@@ -179,7 +179,7 @@ static size_t history_figures(int64_t tables, size_t figure[TM_FIGURES_MOST])
     return tables < 3 ? first : tm_figure_count;
 }
 
-/* In the order of tm_history_object.  The indexes of runs are last: of a file that is cut off, something is missing. */
+/* In the order of tm_history_object.  The indexes of runs are last: if a file is truncated, something is missing. */
 enum object { OBJECT_RUNS, OBJECT_LEDGER, OBJECT_LEDGER_INDEX, OBJECT_INDEXES, OBJECTS = OBJECT_INDEXES + 2 };
 
 const char *tm_history_object(char sql[HISTORY_SQL_BYTES], const char *schema, int64_t tables, size_t index)
@@ -261,7 +261,7 @@ static const char *history_put_sql(char sql[HISTORY_SQL_BYTES])
 
 /* --- the file's --- */
 
-/* The tables that are there are these, and no others.
+/* The file has exactly these tables.
  * out: false: *extra is the first one that is different, or "" */
 static bool history_has_tables(struct tm_history *history, char extra[TM_KEY_BYTES])
 {
@@ -289,7 +289,7 @@ static bool history_has_tables(struct tm_history *history, char extra[TM_KEY_BYT
     return is_same;
 }
 
-/* Opens an existing history.  It may be damaged, changed, or planted by anyone: it is opened for reading, as an
+/* Opens an existing history.  It may be damaged, changed, or crafted: it is opened for reading, as an
  * immutable file (which needs no lock, and ignores a journal beside it), with SQLite's own defenses, and checked
  * completely before any row is used. */
 
@@ -314,7 +314,7 @@ static tm_status history_is_damaged(struct tm_history *history, const char *what
     return TM_ERR_INPUT;
 }
 
-/* What SQLite said of the last call that failed. */
+/* SQLite's message about the last failed call. */
 static tm_status history_fail(struct tm_history *history, sqlite3 *db)
 {
     struct tm_error *const error = &history->run->error;
@@ -383,7 +383,7 @@ static bool history_find(struct tm_history *history)
     return true;
 }
 
-/* The path as an URI, for a file that does not change. */
+/* The path as a URI, for an immutable file. */
 static void put_uri(char *uri, const struct tm_history *history)
 {
     static const char digits[] = "0123456789abcdef";
@@ -495,7 +495,7 @@ static void defend(struct tm_history *history)
                         " PRAGMA cache_size = -4096");
 }
 
-/* Open the file and see that it is a history.  errors: as tm_history_open */
+/* Open the file and verify that it is a history.  errors: as tm_history_open */
 static void history_open_file(struct tm_history *history)
 {
     char uri[3 * HISTORY_PATH_BYTES + 64];
@@ -513,14 +513,14 @@ static void history_open_file(struct tm_history *history)
     check(history);
 }
 
-/* Rows of the history: into a statement, and out of one.  What comes out of a file is examined like any input: ids
- * become names of folders. */
+/* Rows of the history: into a statement, and out of one.  Contents of a file are validated like any input: ids
+ * become folder names. */
 
 enum { TEXT_BYTES_MOST = 4096 };
 
 /* --- in --- */
 
-/* A text without what SQL and JSON cannot hold: cut if it is too long, or ends to be UTF-8. */
+/* A text without what SQL and JSON cannot hold: cut if it is too long, or where it stops being UTF-8. */
 static int bind_text(sqlite3_stmt *statement, int at, const char *text)
 {
     const size_t length = text ? tm_utf8_head(text, strnlen(text, TEXT_BYTES_MOST)) : 0;
@@ -596,7 +596,7 @@ tm_status tm_history_set_gates(struct tm_history *history, const char *id, const
 
 /* --- out --- */
 
-/* A text of a row: "" = null.  out: false if it is none, or null and may not be */
+/* A text of a row: "" = null.  out: false if it is not a text, or null and may not be */
 static bool history_read_text(sqlite3_stmt *statement, int at, bool has_value, const char **text)
 {
     const int type = sqlite3_column_type(statement, at);
@@ -663,7 +663,7 @@ static bool read_column(sqlite3_stmt *statement, int at, const struct history_co
     }
 }
 
-/* All files of a run are in its folder, and nowhere else. */
+/* All files of a run are in its folder. */
 static bool is_at_its_place(const char *path, const char *id, const char *name)
 {
     char place[TM_RUN_PLACE_BYTES];
@@ -969,7 +969,7 @@ static struct tm_history *begin(struct tm_run *run, const char *path)
     if (!history)
         return NULL;
     history->run = run;
-    history->tables = TM_HISTORY_VERSION; /* of one that is renewed; opening a file reports its own */
+    history->tables = TM_HISTORY_VERSION; /* while renewing; opening a file reports its own errors */
     history_limit_memory(run);
     set_path(history, path);
     return history;
@@ -1023,7 +1023,7 @@ static void make_tables(struct tm_history *history, const char *schema, size_t f
         history_do(history, sql);
 }
 
-/* A file without a name, whose folder is that of the spill files. */
+/* An unnamed file in the folder for spill files. */
 static void open_work(struct tm_history *history)
 {
     const size_t kib = history->run->budget.limit_bytes / 1024 / 16;
@@ -1062,7 +1062,7 @@ static tm_status copy_regression(void *to, const struct tm_history_regression *r
     return tm_history_put_regression(to, row);
 }
 
-/* Every row passes through the program: what it would not write is not taken over. */
+/* Every row passes through the program, so rows that it would not write are not taken over. */
 static void copy_rows(struct tm_history *history, const char *path)
 {
     const struct tm_history_query all = { .order = TM_HISTORY_BY_ID };
@@ -1089,7 +1089,7 @@ tm_status tm_history_renew(struct tm_history **to, struct tm_run *run, const cha
 
 /* --- commit --- */
 
-/* in: part  of the file that will have the name */
+/* in: part  temporary name of the file */
 static void attach(struct tm_history *history, const char *part)
 {
     sqlite3_stmt *const statement = history_prepare(history, "ATTACH ?1 AS next");
@@ -1131,7 +1131,7 @@ tm_status tm_history_commit(struct tm_history *history)
     return history->run->error.status;
 }
 
-/* The nights of a history: which one is the last, and which runs are reported and assessed with it. */
+/* The nights of a history: the last one, and the runs that are reported and assessed with it. */
 
 enum { DAY_S = 86400 };
 

@@ -13,8 +13,8 @@
 #include "reports/statistics/statistics.h"
 
 /* The history of a batch: history.db, a SQLite database with a row for each run (schemas/BATCH.md has the tables, for
- * SQL users).  Only merging writes it, and rewrites it each time: the old one is copied row by row into a file beside
- * it, which then takes its name.  It therefore needs no lock and no journal, is complete at any time, and has the same
+ * SQL users).  Only merging writes it, completely each time: the old one is copied row by row into a file beside
+ * it, which is then renamed.  It therefore needs no lock and no journal, is always complete, and has the same
  * bytes for the same rows. */
 
 /* One row.  Texts are valid UTF-8; "" = null in the table. */
@@ -59,7 +59,7 @@ tm_status tm_history_renew(struct tm_history **history, struct tm_run *run, cons
  * does its page if the row has none and the run is the same: job, night, status, fingerprint, options, version. */
 tm_status tm_history_put(struct tm_history *history, const struct tm_history_run *row);
 tm_status tm_history_set_gates(struct tm_history *history, const char *id, const char *gates, const char *text);
-/* A renewed one takes the name of the old one.  It can be visited before and afterwards. */
+/* A renewed one replaces the old one.  Its rows can be visited before and afterwards. */
 tm_status tm_history_commit(struct tm_history *history);
 void tm_history_close(struct tm_history *history); /* removes what was not committed; tolerates NULL */
 
@@ -92,9 +92,9 @@ tm_status tm_history_find(struct tm_history *history, const char *id, tm_take_hi
 
 enum tm_ledger_state {
     TM_LEDGER_OPEN,
-    TM_LEDGER_ACKNOWLEDGED, /* still open, and known: it raises no alarm unless it grows */
+    TM_LEDGER_ACKNOWLEDGED, /* still open, but known: no alarm unless it grows */
     TM_LEDGER_RECOVERED,    /* the figure is back, at the same revision or an unknown one */
-    TM_LEDGER_FIXED,        /* it is back since another revision */
+    TM_LEDGER_FIXED,        /* the figure is back since another revision */
     TM_LEDGER_ACCEPTED,     /* the new level is the baseline */
     TM_LEDGER_DISMISSED,    /* the figure usually varies by as much */
     TM_LEDGER_ENDED,        /* no run of the series for TM_LEDGER_NIGHTS nights */
@@ -149,7 +149,7 @@ tm_status tm_history_end_regressions(struct tm_history *history, const char *nig
 tm_status tm_history_set_cause(struct tm_history *history, const char *good_run, const char *first_run,
                                const char *cause);
 
-/* What people decided about regressions: kept beside the history, since it cannot be made again from results. */
+/* Decisions about regressions: kept beside the history, since they cannot be derived from results. */
 enum tm_decision_kind { TM_DECISION_ACKNOWLEDGED, TM_DECISION_ACCEPTED };
 
 struct tm_decision {
@@ -157,7 +157,7 @@ struct tm_decision {
     size_t bytes; /* that it takes */
     enum tm_decision_kind kind;
     const char *id, *job, *series, *figure, *reason, *decided;
-    int64_t since_ns, last_ns; /* of the regression, when it was decided: so it is found without its id */
+    int64_t since_ns, last_ns; /* of the regression at the time of the decision, so that it is found without its id */
     double before, after;
 };
 
@@ -168,8 +168,8 @@ tm_status tm_ledger_update(struct tm_run *run, struct tm_history *history, const
 /* --- nights --- */
 
 /* What a merge shows and assesses: the runs of the last night, and those of other nights that were added or changed
- * since it is the last one.  A run that is dated more than a day ahead of the clock belongs to no night: a wrong clock
- * or a wrong name would hide all others. */
+ * while it was the last one.  A run that is dated more than a day ahead of the clock belongs to no night: otherwise a
+ * wrong clock or a wrong name would hide all others. */
 struct tm_judged_night {
     char last[11];      /* the newest night up to that; "" = there is none */
     char until[11];     /* the day after today, UTC */
@@ -177,21 +177,21 @@ struct tm_judged_night {
     uint64_t confirm;   /* runs that a regression needs before it is an alarm: --confirm */
 };
 
-/* The day after today by the machine's clock, or by SOURCE_DATE_EPOCH where that is later. */
+/* The day after today by the machine's clock, or by SOURCE_DATE_EPOCH if that is later. */
 void tm_history_until(char until[11]);
 /* The day of that clock, UTC. */
 void tm_history_today(char day[11]);
 /* in: until  filled by tm_history_until.  out: last */
 tm_status tm_history_last_night(struct tm_history *history, struct tm_judged_night *judged);
-/* The same of a renewed one with all its rows: those that have no page yet, and have no future dates, get this one. */
+/* The same for a renewed one with all its rows: those that have no page yet, and have no future dates, get this one. */
 tm_status tm_history_settle(struct tm_history *history, struct tm_judged_night *judged);
-/* Is a run shown and assessed?  One of an older night not any more once its report was pruned. */
+/* Is a run shown and assessed?  Runs of older nights are not, once their reports were pruned. */
 bool tm_history_is_judged(const struct tm_judged_night *judged, const struct tm_history_run *row);
 bool tm_history_is_ahead(const struct tm_judged_night *judged, const struct tm_history_run *row);
 /* The oldest of this many newest nights up to `until`; "" = there are no more nights. */
 tm_status tm_history_oldest_of(struct tm_history *history, const char *until, uint64_t nights, char night[11]);
 
-/* A line of JSON for each row, by job: the same bytes for the same rows. */
+/* A line of JSON per row, by job: the same bytes for the same rows. */
 tm_status tm_history_export(struct tm_history *history, FILE *to);
 
 /* --- documents made from it --- */
@@ -199,7 +199,7 @@ tm_status tm_history_export(struct tm_history *history, FILE *to);
 /* Fill a document "tracemill.night" (schemas/NIGHT.md): the last night, what regressed and improved, trends, change
  * points, failures.
  * in:     rows  of each table
- * errors: TM_ERR_LIMIT when memory ends */
+ * errors: TM_ERR_LIMIT if memory runs out */
 struct tm_nightly_options {
     const char *title, *note; /* NULL = none */
     size_t rows;
@@ -215,12 +215,12 @@ tm_status tm_nightly_fill(struct tm_run *run, struct tm_doc *out, struct tm_hist
 tm_status tm_night_feed_write(struct tm_run *run, const struct tm_value *night, FILE *to) TM_MUST_USE;
 tm_status tm_night_badge_write(struct tm_run *run, const struct tm_value *night, FILE *to) TM_MUST_USE;
 
-/* The newest figures of each job, and how its newest run went, in the OpenMetrics text format.
+/* The newest figures of each job, and the status of its newest run, in the OpenMetrics text format.
  * in:  regressions  of the night's document; NULL = not known */
 tm_status tm_openmetrics_write(struct tm_run *run, struct tm_history *history, const struct tm_judged_night *judged,
                                const struct tm_value *regressions, FILE *to) TM_MUST_USE;
 
-/* What the files history*.c share. */
+/* Shared by the files history*.c. */
 
 enum {
     HISTORY_APPLICATION = 0x544d4842, /* "TMHB" */
@@ -232,7 +232,7 @@ enum {
 struct tm_history {
     struct tm_run *run;
     sqlite3 *db;                                /* the file, read only; of a renewed one: a nameless file */
-    sqlite3_stmt *put, *gates, *put_regression; /* of a renewed one, once they were used */
+    sqlite3_stmt *put, *gates, *put_regression; /* of a renewed one, after their first use */
     bool is_renewed, is_committed;
     int64_t tables;                  /* their version: PRAGMA user_version */
     char path[HISTORY_PATH_BYTES];   /* as given by the caller: for messages */
@@ -240,7 +240,7 @@ struct tm_history {
     const char *name;                /* in that folder: the end of path */
 };
 
-/* --- history.c: what is in the file --- */
+/* --- history.c: the contents of the file --- */
 
 /* CREATE statements, in execution order.
  * in:     schema  "main", or another: the prefix of the name in the statement; "" = as in sqlite_schema
@@ -248,15 +248,15 @@ struct tm_history {
  * out:    NULL = no more */
 const char *tm_history_object(char sql[HISTORY_SQL_BYTES], const char *schema, int64_t tables, size_t index);
 
-/* --- of all --- */
+/* --- common --- */
 
 /* Shared state of the parts of tm_nightly_fill.  One pass over the history, job by job, determines the state of each
  * job; then the most important jobs are read again, one after the other, for their details.  Only the last runs of one
  * job are in memory at a time, and a short record of each job. */
 enum {
     NIGHT_POINTS = 400, /* runs of a job: the last ones */
-    NIGHT_NIGHTS = 8,   /* the last night and those before it that say whether a job is usual */
-    NIGHT_USUAL = 4,    /* of the others: a job that ran so often is missed */
+    NIGHT_NIGHTS = 8,   /* the last night, and previous ones that determine whether a job usually runs */
+    NIGHT_USUAL = 4,    /* of the previous nights: a job that ran this often is missed */
     NIGHT_TREND_JOBS = 24,
     NIGHT_TRENDS_OF_JOB = 3,
     NIGHT_TRENDS = 48, /* drawn */
@@ -278,7 +278,7 @@ struct night_point {
     char model[NIGHT_MODEL], host[NIGHT_HOST];
     bool is_on_slow_host; /* tm_nightly_mark_machines */
     int64_t hosts, devices;
-    bool is_current; /* its figures follow the current definitions; else they are all NaN */
+    bool is_current; /* its figures follow the current definitions; otherwise all are NaN */
     char night[NIGHT_DATE], revision[NIGHT_REVISION], id[NIGHT_ID];
     char training[TM_KEY_BYTES];
     double figure[TM_FIGURES_MOST]; /* NaN = null */
@@ -306,7 +306,7 @@ struct night_history {
 
 void tm_nightly_history_begin(struct night_history *history, const char *job, const struct tm_judged_night *judged);
 void tm_nightly_history_add(struct night_history *history, const struct tm_history_run *row);
-/* Put a night among the newest ones, newest first, each once. */
+/* Insert a night into the newest ones, newest first, without duplicates. */
 void tm_nightly_keep_night(char nights[NIGHT_NIGHTS][NIGHT_DATE], const char *night);
 const struct night_point *tm_nightly_point_at(const struct night_history *history, size_t index);
 
@@ -321,14 +321,14 @@ struct night_record {
     struct night_record *next;
     size_t bytes;
     bool is_taken;
-    struct tm_history_regression of; /* its texts are behind it */
+    struct tm_history_regression of; /* its texts follow it */
 };
 
 /* Of one job, by figure and time. */
 struct night_records {
     struct tm_run *run;
     struct night_record *first, *last;
-    bool is_decided_anew; /* `decisions` says what was accepted, and not the records */
+    bool is_decided_anew; /* `decisions` has what was accepted, not the records */
     const struct tm_decision *decisions;
 };
 
@@ -355,8 +355,8 @@ struct night_series {
 /* Is it an alarm: open, not acknowledged, and shown by as many runs as --confirm wants? */
 bool tm_ledger_is_alarm(const struct tm_judged_night *judged, const struct tm_history_regression *row);
 
-/* Hosts on which a job is slow each time, while it is not on others before and after: their runs belong to no series,
- * since they say something about the machine and not about the job. */
+/* Hosts on which a job is always slow, unlike on others before and after: their runs belong to no series,
+ * since they reflect the machine and not the job. */
 struct night_machine {
     char host[NIGHT_HOST];
     size_t runs, jobs;
@@ -371,7 +371,7 @@ size_t tm_nightly_series(const struct night_history *history, uint64_t keys[], s
 void tm_nightly_choose_series(struct night_series *series, const struct night_history *history, uint64_t key);
 /* The values of one figure of the chosen series. */
 void tm_nightly_find_values(struct night_series *series, const struct night_history *history, size_t figure);
-/* Find them and watch them.
+/* Find regressions and follow them.
  * out: the record that the first regression found continues, since its start is not in memory; NULL = none */
 const struct tm_history_regression *tm_nightly_watch(struct night_series *series, const struct night_history *history,
                                                      size_t figure, const struct night_records *records);
@@ -453,7 +453,7 @@ struct night_job {
     size_t regressions[NIGHT_PARTS]; /* of its figures */
     double spread_pct;               /* of its step time; NaN = it is stable, or unknown */
     size_t spread_runs;
-    bool differs_by_host; /* that is why */
+    bool differs_by_host; /* the reason */
 };
 
 struct night {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The ledger of regressions: one record for each figure of a job that regressed on some hardware, from the run that
- * showed it until it ends.  It is made again from the rows of the history at each merge (tm_watch_series), so a late
- * night is assessed in its place, and a repeated merge gives the same records.  Two things are taken over: the ids of
- * records that are still there, and records that opened before the last NIGHT_POINTS runs of their job. */
+ * showed it until it ends.  Each merge computes it again from the rows of the history (tm_watch_series), so a late
+ * night is assessed at its position, and a repeated merge gives the same records.  Two things are taken over: the ids
+ * of records that are still there, and records that opened before the last NIGHT_POINTS runs of their job. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@
 #include "reports/history/history.h"
 
 enum {
-    SERIES_MOST = 16, /* of a job: the ones that ran last */
+    SERIES_MOST = 16, /* of a job: the most recent ones */
     SETTLING = 60,    /* values at the start of a series of which earlier ones are not in memory */
     ACCEPTED_MOST = 64,
 };
@@ -68,7 +68,7 @@ static uint64_t mix_text(uint64_t hash, size_t which, const char *text)
     return text && *text ? tm_hash_text(text, strlen(text), tm_hash_mix(hash, which)) : hash;
 }
 
-/* Runs on other hardware, or with other labels, are a series of their own. */
+/* Runs on other hardware, or with other labels, are a separate series. */
 static uint64_t hardware_of(const struct tm_history_run *row, uint32_t series_by)
 {
     uint64_t hash = tm_hash_mix((uint64_t)row->hosts, (uint64_t)row->devices);
@@ -419,7 +419,7 @@ struct tm_least_change tm_nightly_least_change(const struct tm_run_figure *figur
     return least;
 }
 
-/* The last value that was there at a time. */
+/* The last value at or before a time. */
 static size_t value_at(const struct night_series *series, const struct night_history *history, int64_t when_ns)
 {
     size_t at = series->values;
@@ -444,7 +444,7 @@ static int64_t settled_from(const struct night_series *series, const struct nigh
     return tm_nightly_first_of(series, history, series->values > SETTLING ? SETTLING : series->values - 1)->when_ns;
 }
 
-/* A record that is open since before the values that count: its regression continues. */
+/* A record that opened before the values in memory: its regression continues. */
 static bool go_on_with(struct tm_regression *known, const struct night_series *series,
                        const struct night_history *history, const struct tm_history_regression *row)
 {
@@ -462,7 +462,7 @@ static bool go_on_with(struct tm_regression *known, const struct night_series *s
     return true;
 }
 
-/* The least change of a part is also a share of the step. */
+/* The smallest change of a part is also a share of the step. */
 static struct tm_least_change least_of(const struct night_series *series, const struct night_history *history,
                                        const struct tm_run_figure *figure)
 {
@@ -549,7 +549,7 @@ static const struct tm_decision *decision_of(const struct ledger *l, const struc
     return last;
 }
 
-/* It is still about what was decided: an acknowledged regression that grows is open again. */
+/* Does the decision still apply?  An acknowledged regression that grows is open again. */
 static bool is_within(const struct tm_decision *decision, const struct tm_history_regression *row, size_t figure)
 {
     const struct tm_least_change least = tm_nightly_least_change(&tm_figure_table[figure]);
@@ -581,7 +581,7 @@ static void make_id(char id[TM_LEDGER_ID_BYTES], const struct tm_history_regress
     (void)snprintf(id, TM_LEDGER_ID_BYTES, "r-%010" PRIx64, hash >> 24);
 }
 
-/* The record that was made of it before: of the same first run, or the last one of about the same time. */
+/* Its previous record: with the same first run, or the last one from about the same time. */
 static struct night_record *earlier_record(const struct ledger *l, const struct tm_history_regression *row)
 {
     struct night_record *best = NULL;
@@ -614,7 +614,7 @@ static void set_id(struct ledger *l, struct tm_history_regression *row, char id[
     }
 }
 
-/* Was it fixed by a change of the source, as far as revisions say?  The median of three runs is back, so the first of
+/* Was it fixed by a source change, according to the revisions?  The median of three runs is back, so the first of
  * them can be the last slow one. */
 static bool is_fixed(const struct ledger *l, const struct tm_regression *of)
 {
@@ -692,7 +692,7 @@ static void put_record(struct ledger *l, size_t figure, const struct tm_regressi
                                          .reason = "",
                                          .decided = "" };
 
-    if (known) { /* its start may not be in memory any more */
+    if (known) { /* its start may no longer be in memory */
         row.runs = known->runs + runs_since(l, of->from, last, known->last_ns);
         row.since = known->since;
         row.since_ns = known->since_ns;
@@ -717,7 +717,7 @@ static void update_figure(struct ledger *l, size_t figure)
         put_record(l, figure, &watched->found[i], i == 0 ? known : NULL);
 }
 
-/* Records that the rows do not show any more, because they are older than those in memory. */
+/* Records that the rows no longer show, because they are older than the rows in memory. */
 static void keep_old(struct ledger *l)
 {
     const struct night_history *const job = l->job;

@@ -304,7 +304,7 @@ static void night_add_verdict(struct night *night)
     tm_add_string(to, "severity", severity_of(night));
 }
 
-/* The runs that are assessed, those of them that failed, and those with future dates. */
+/* The assessed runs, the failed ones among them, and those with future dates. */
 
 struct lists {
     struct night *night;
@@ -605,8 +605,8 @@ static bool ran_on(const struct night_job *job, const char *night)
     return false;
 }
 
-/* A job is missed that ran on NIGHT_USUAL of the usual nights before the last one, and has now paused for longer than
- * it did between two of them: one that runs every other night is not missed on the nights between. */
+/* A job is missed if it ran on NIGHT_USUAL of the usual nights before the last one, and has now paused for longer than
+ * between any two of them: a job that runs every other night is not missed on the nights between. */
 static bool is_missed(const struct night *night, const struct night_job *job)
 {
     size_t count = 0, last = 0, before = 0,
@@ -642,7 +642,7 @@ static tm_status look_at_jobs(struct night *night)
     if (tm_history_visit(night->source, &all, take_history_run, night) || end_job(night))
         return night->run->error.status;
     for (size_t i = 0; i < night->jobs; i++) {
-        /* A run of an older night that came late does not hide that none came of this one. */
+        /* A late run of an older night does not hide that there is none of this night. */
         if (night->job[i].state > NIGHT_ABSENT && !ran_on(&night->job[i], night->date) &&
             is_missed(night, &night->job[i]))
             night->job[i].state = NIGHT_ABSENT;

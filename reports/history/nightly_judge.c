@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Did a job regress?  The ledger says it (ledger.c); here the newest run of the page is compared with the baseline of
+/* Did a job regress?  The ledger decides (ledger.c); here the newest run of the page is compared with the baseline of
  * each figure, for the list of jobs, the charts and the findings. */
 #include <math.h>
 #include <stdio.h>
@@ -17,15 +17,15 @@ const char *const tm_nightly_state_words[] = {
     [NIGHT_YOUNG] = "not_judged", [NIGHT_SAME] = "same",     [NIGHT_GONE] = "gone",
 };
 
-/* Its figures count: done, of an input that is whole. */
+/* Its figures count: it is done, and its input is complete. */
 static bool is_good(const struct night_point *point)
 {
     return point->status == TM_RESULT_DONE;
 }
 
-/* What the parts of the document write with. */
+/* Used by the parts of the document to write values. */
 
-static const double whole_most = 1e15; /* a double distinguishes each of them */
+static const double whole_most = 1e15; /* a double represents each of them exactly */
 
 void tm_nightly_add_number(struct tm_value *to, const char *key, double value, const char *why)
 {
@@ -40,7 +40,7 @@ static bool is_share(const struct tm_run_figure *figure)
     return figure->kind == TM_DOC_PERCENT;
 }
 
-/* As it is written behind a value: a count has a word there. */
+/* As written after a value: a count has a word there. */
 static const char *unit_of(const struct tm_run_figure *figure)
 {
     return figure->kind == TM_DOC_COUNT ? "count" : tm_doc_unit(figure->kind);
@@ -89,7 +89,7 @@ static void judge_figure(struct night_figure *to, const struct tm_run_figure *fi
     to->change = tm_nightly_change_of(figure, to->before, to->value);
     to->weight = tm_figure_is_of_parts(figure) && step_before > 0 ? fabs(change) / step_before
                  : to->before != 0                                ? fabs(change / to->before)
-                                                                  : 1; /* of nothing */
+                                                                  : 1; /* relative to 0 */
     to->state = figure->better == TM_BETTER_NEITHER ? NIGHT_SAME
                 : is_alarm                          ? NIGHT_WORSE
                 : !open && series->is_improved      ? NIGHT_BETTER
@@ -167,7 +167,7 @@ void tm_nightly_judge(struct night_judgement *to, const struct night_history *hi
         to->state = NIGHT_NEW;
 }
 
-/* What the gates of this merge say of the night's runs: those that failed first. */
+/* The results of this merge's gates for the night's runs, failed ones first. */
 
 static const char *const gates_shown[] = { "failed", "unknown" };
 
@@ -376,7 +376,7 @@ static void tell_changes(struct night *night, size_t figure, const struct axis *
     }
 }
 
-/* What the newest run is compared with; of another axis, or of a failed run, nothing. */
+/* What the newest run is compared with; nothing for another axis or a failed run. */
 static void add_usual(struct tm_value *to, const struct night_figure *judged, bool is_by_time)
 {
     static const char why[] = "the newest run is not compared";
@@ -600,7 +600,7 @@ static bool has_failed(const struct tm_value *row)
     return strcmp(tm_text(tm_get(row, "verdict")), "failed") == 0;
 }
 
-/* "median step time 171 ms, limit 160 ms" of the gates that a run failed. */
+/* "median step time 171 ms, limit 160 ms" for the gates that a run failed. */
 static void emit_gates(struct tm_value *evidence, const struct tm_value *row)
 {
     const struct tm_value *gates = tm_get(row, "gates");
@@ -828,7 +828,7 @@ void tm_nightly_add_ahead_finding(struct night *night)
     add_report(to, "", "");
 }
 
-/* --- worse --- */
+/* --- regressed --- */
 
 static void emit_figure(struct tm_value *to, const char *key, const char *prefix,
                         const struct tm_history_regression *open, const struct tm_run_figure *figure)
@@ -841,7 +841,7 @@ static void emit_figure(struct tm_value *to, const char *key, const char *prefix
                    *change ? " (" : "", change, *change ? ")" : "");
 }
 
-/* What else changed for the worse, the most first. */
+/* Other figures that regressed, the largest change first. */
 static void emit_others(struct tm_value *evidence, const struct night_judgement *judged)
 {
     bool told[TM_FIGURES_MOST] = { false };
@@ -872,7 +872,7 @@ static void emit_revisions(struct tm_value *evidence, const struct tm_history_re
         tm_add_printed(evidence, NULL, "Same revision as the last good run, %.100s", open->revision);
 }
 
-/* What is known of the machine and the software of a run. */
+/* Facts about the machine and the software of a run. */
 enum { MACHINE_BYTES = 96 };
 
 struct machine {

@@ -47,7 +47,7 @@ static bool is_of_page(const struct night *night, const char *id)
     return l.is_judged;
 }
 
-/* The part of the page that it is in; NIGHT_PARTS = none. */
+/* The part of the page that has it; NIGHT_PARTS = none. */
 static enum night_part part_of(const struct night *night, const struct tm_history_regression *row)
 {
     switch (tm_ledger_state_of(row->state)) {
@@ -145,7 +145,7 @@ void tm_nightly_add_regressions(struct night *night, enum night_part part)
     }
 }
 
-/* Regressions that started between the same two revisions, of several jobs: most likely one change caused them. */
+/* Regressions of several jobs that started between the same two revisions: most likely one change caused them. */
 
 static bool is_between(const struct tm_value *row, const char *before, const char *after)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The newest run of each job for a scraper.  Only gauges, without times: so the text is OpenMetrics 1.0 and Prometheus'
- * older format at once.  A series is named by what stays the same from night to night (job, platform, model); the run
- * of the figures is in tracemill_run_info.  Holds a few hundred bytes for each job, since a family has to be
+/* The newest run of each job for a scraper.  Only gauges without timestamps, so the text is valid as OpenMetrics 1.0
+ * and as Prometheus' older format.  Labels of a series do not change from night to night (job, platform, model); the
+ * run of the figures is in tracemill_run_info.  Keeps a few hundred bytes for each job, since a family has to be
  * in one piece.
  * source: OpenMetrics 1.0.0, "Text format" */
 #include <errno.h>
@@ -24,15 +24,15 @@ static const char *const verdict_word[VERDICTS] = { "passed", "failed", "unknown
 enum text { JOB, PLATFORM, MODEL, NIGHT, REVISION, LABEL, RUN, TEXTS };
 static const char *const text_key[TEXTS] = { "job", "platform", "model", "night", "revision", "label", "run" };
 
-/* What is known of a job. */
+/* Facts about a job. */
 struct newest {
     struct newest *next;
     size_t bytes; /* of all of it */
     const char *text[TEXTS];
     int64_t when_ns, hosts, devices;
     int gates;        /* in verdict_word; -1 = not assessed */
-    bool has_figures; /* of a run with a report: all that is above is its own */
-    bool is_success;  /* its newest run of all is whole */
+    bool has_figures; /* of a run with a report: all members above belong to it */
+    bool is_success;  /* its newest run is complete */
     double figure[];  /* tm_figure_count, then the texts */
 };
 
@@ -40,7 +40,7 @@ struct writing {
     struct tm_run *run;
     FILE *to;
     const struct tm_judged_night *judged;
-    struct newest *jobs;                                       /* while rows come, the last one at the head */
+    struct newest *jobs;                                       /* while rows are read, with the last one at the head */
     uint64_t status[TM_RESULT_MISSING + 1], verdict[VERDICTS]; /* of those that are assessed */
     uint64_t ahead;
 };
@@ -175,7 +175,7 @@ static void put_label(FILE *to, const char *key, const char *text)
     (void)fputc('"', to);
 }
 
-/* in: texts  this many of the first ones */
+/* in: texts  the number of leading ones to write */
 static void put_labels(FILE *to, const struct newest *job, int texts)
 {
     const char *between = "{";
@@ -195,7 +195,7 @@ static void put_value(FILE *to, double value)
     (void)fprintf(to, " %.*s\n", (int)tm_double_text(text, value), text);
 }
 
-/* How a unit of the history is reported: base units, the name ends with them. */
+/* How a unit of the history is reported: in base units, which are the suffix of the name. */
 struct base_unit {
     const char *unit, *ending; /* of the history, and of its id */
     const char *base;
@@ -281,7 +281,7 @@ static double one(const struct newest *job)
 
 static const struct {
     const char *name, *unit, *help;
-    double (*of)(const struct newest *job); /* NaN = nothing */
+    double (*of)(const struct newest *job); /* NaN = omitted */
     int labels;
 } job_families[] = {
     { "tracemill_run_success", NULL, "1: the newest run of the job has a report with complete input", success,
