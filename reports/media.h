@@ -18,7 +18,7 @@ enum { TM_TEXT_COLUMNS = 100 };
 /* Write report.txt: the summary as plain text for terminals and mails.
  * in:     doc  a summary (schemas/SUMMARY.md); any section may be null or absent
  * out:    to   UTF-8 without control characters, lines of at most TM_TEXT_COLUMNS columns
- * errors: TM_ERR_LIMIT no memory; TM_ERR_OUTPUT `to` takes no more */
+ * errors: TM_ERR_LIMIT no memory; TM_ERR_OUTPUT writing to `to` failed */
 tm_status tm_text_write(struct tm_run *run, const struct tm_doc *doc, FILE *to);
 
 /* Print a clean text (tm_format_text) in lines of at most TM_TEXT_COLUMNS columns, starting at the column `indent`,
@@ -27,27 +27,27 @@ void tm_text_put_wrapped(FILE *to, const char *text, int indent);
 
 struct tm_sheet_source;
 
-/* Print the sheets of a source as one table.  No line is wider than `columns`: columns at the end are dropped where
- * names would be cut too far; with `keeps_all` none is, and lines are as wide as they have to be.
+/* Print the sheets of a source as one table.  No line is wider than `columns`: columns at the end are dropped if
+ * names would be cut too far; with `keeps_all`, none is, and lines are as wide as necessary.
  * out:    left_out  titles of what was dropped; TM_NOTE_BYTES
  * errors: TM_ERR_LIMIT no memory */
 tm_status tm_text_put_sheets(struct tm_run *run, const struct tm_sheet_source *source, int columns, bool keeps_all,
                              char *left_out, FILE *to);
 
-/* The same as Markdown, any number of rows long, without a cut. */
+/* The same as Markdown, with any number of rows, never cut. */
 tm_status tm_markdown_put_sheets(struct tm_run *run, const struct tm_sheet_source *source, FILE *to);
 
-/* A comment on GitHub has 65,536 characters at most; some room is left for words around the report. */
+/* A comment on GitHub has 65,536 characters at most; some room is left for text around the report. */
 enum { TM_MARKDOWN_BYTES_MOST = 60000 };
 
-/* Write report.md, for pull requests, issues and chats: verdict, key figures and findings open, the tables of the
+/* Write report.md, for pull requests, issues and chats: verdict, key figures and findings visible, the tables of the
  * sections folded.  Sections that would make it longer than TM_MARKDOWN_BYTES_MOST are left out, and named.
  * in:     doc  a summary (schemas/SUMMARY.md); any section may be null or absent
  * out:    to   GitHub Flavored Markdown, UTF-8; no HTML but details and summary
- * errors: TM_ERR_LIMIT no memory; TM_ERR_OUTPUT `to` takes no more */
+ * errors: TM_ERR_LIMIT no memory; TM_ERR_OUTPUT writing to `to` failed */
 tm_status tm_markdown_write(struct tm_run *run, const struct tm_doc *doc, FILE *to);
 
-/* A night in short, for a pull request or a chat: failures first, then runs that cannot be assessed or have no report;
+/* A short form of a night for pull requests and chats: failures first, then runs not assessed or without a report;
  * passed ones are folded.  At most TM_MARKDOWN_BYTES_MOST bytes: rows that do not fit are counted.
  * in:     gates  as tm_nightly_gates fills it
  *         night  its document, for regressions
@@ -89,7 +89,7 @@ void tm_mdw_html(struct tm_mdw *w, const char *text);
 /* Write report.html: one page that needs nothing else, no network and no script.
  * in:     doc  a summary (schemas/SUMMARY.md); any section may be null or absent
  * out:    to   UTF-8; the same bytes for the same summary
- * errors: TM_ERR_LIMIT no memory; TM_ERR_OUTPUT `to` takes no more */
+ * errors: TM_ERR_LIMIT no memory; TM_ERR_OUTPUT writing to `to` failed */
 tm_status tm_html_write(struct tm_run *run, const struct tm_doc *doc, FILE *to);
 
 /* Write index.html: the parts of a trace, their times, and how to open them.  It needs no other file, no network, and
@@ -99,21 +99,21 @@ tm_status tm_html_write(struct tm_run *run, const struct tm_doc *doc, FILE *to);
  * errors: TM_ERR_OUTPUT writing to `to` failed */
 tm_status tm_html_parts_write(struct tm_run *run, const struct tm_doc *doc, FILE *to);
 
-/* More pages are not made: libharu holds the document in memory.  The last page says so. */
+/* The maximum number of pages, since libharu keeps the document in memory.  The last page says so. */
 enum { TM_PDF_PAGES = 60 };
 
-/* Write report.pdf: a first page that is alone, the contents, the sections of reports/content.  The same summary
- * gives the same bytes; SOURCE_DATE_EPOCH, if it is set, is the date of the document, which has none otherwise.
+/* Write report.pdf: a self-contained first page, the contents, the sections of reports/content.  The same summary
+ * gives the same bytes; SOURCE_DATE_EPOCH, if it is set, is the date of the document, which otherwise has none.
  * in:     doc  a summary (schemas/SUMMARY.md); any section may be null or absent
  * out:    to   a PDF file with its fonts; characters that they lack are written as escapes (\u4e2d)
- * errors: TM_ERR_LIMIT no memory; TM_ERR_OUTPUT `to` takes no more */
+ * errors: TM_ERR_LIMIT no memory; TM_ERR_OUTPUT writing to `to` failed */
 tm_status tm_pdf_write(struct tm_run *run, const struct tm_doc *doc, enum tm_paper paper, FILE *to);
 
 struct tm_table;
 
 /* The report as tables for a data frame or a spreadsheet: a file for each table and each list of facts, <its id>.csv,
  * with all columns and all rows that the summary has, names in full and numbers exact; findings.csv,
- * finding-places.csv and kpis.csv; columns.csv, what the columns are; index.csv, the list of the files.
+ * finding-places.csv and kpis.csv; columns.csv, the descriptions of the columns; index.csv, the list of files.
  * source: docs/report.md */
 #define TM_CSV_FOLDER "csv"
 #define TM_CSV_INDEX "index.csv"

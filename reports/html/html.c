@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* report.html: the frame of the page and the walk over the sections.  The page carries everything it needs. */
+/* report.html: the frame of the page and the walk over the sections.  The page is self-contained. */
 #include "reports/media.h"
 
 #include <errno.h>
@@ -11,7 +11,7 @@
 #include "reports/format/format.h"
 #include "reports/html/html_page.h"
 
-/* Facts: titles and values as a grid; what has no value is reported below, once for each reason. */
+/* Facts: titles and values as a grid; facts without a value are listed below, once for each reason. */
 
 /* One fact.  in: text  any bytes */
 static void page_fact(struct tm_page *page, const char *title, const char *text)
@@ -56,7 +56,7 @@ static void page_facts(void *to, const struct tm_table *facts)
 }
 
 /* Key figures as cards: the value, its assessment in word and sign, and where it is on a scale of bad, warning, good.
- * Outside its band a figure links to the finding with its savings, or says why it costs nothing and has no color.
+ * A figure outside its band links to the finding with its savings, or says why it costs nothing and has no color.
  * Figures without a value share one line. */
 
 /* The scale, in units of its view box. */
@@ -89,7 +89,7 @@ static void put_marker(struct tm_page *page, double x)
     tm_htmlw_leaf(&page->w);
 }
 
-/* The words beside it say the same, so it is hidden from readers of the screen. */
+/* The words beside it say the same, so it is hidden from screen readers. */
 static void put_scale(struct tm_page *page, const struct tm_key_figure *kpi)
 {
     const enum tm_tone tone = tm_tone_of(kpi->band);
@@ -292,7 +292,7 @@ static void put_line(struct tm_page *page, const char *line, size_t length)
     }
 }
 
-/* Line by line, as it was given. */
+/* Line by line, as given. */
 static void put_note(struct tm_page *page, const struct tm_front_page *front)
 {
     const char *line = front->note;
@@ -331,7 +331,7 @@ static void put_verdict(struct tm_page *page, const struct tm_front_page *front)
     tm_htmlw_close_line(&page->w);
 }
 
-/* Its heading is one of the third level: where no finding is before it there is one of the second. */
+/* Its heading is of the third level: if no finding precedes it, one of the second level comes first. */
 static void put_first_chart(struct tm_page *page, enum tm_chart_kind kind)
 {
     if (tm_length(tm_get(page->summary, "findings")) == 0)
@@ -360,9 +360,9 @@ static void page_front(struct tm_page *page, const struct tm_front_page *front)
 
 enum { CHART_WIDTH = 800, FULL_NAMES_BYTES = 320 << 10 };
 
-/* --- what the sections say --- */
+/* --- content of the sections --- */
 
-/* What the input lost is not folded away. */
+/* Losses of the input are not folded away. */
 static bool is_open_at_once(const struct tm_page *page, const struct tm_section *section)
 {
     return strcmp(section->id, "coverage") == 0 && tm_length(tm_path(page->summary, "coverage.marks")) > 0;

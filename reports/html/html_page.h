@@ -32,9 +32,9 @@ void tm_htmlw_class(struct tm_htmlw *w, const char *name, const char *class_name
 /* The same with attributes: pairs of a name and a text, as in tm_htmlw_attr, then NULL. */
 void tm_htmlw_open_with(struct tm_htmlw *w, const char *name, ...) __attribute__((sentinel));
 void tm_htmlw_close(struct tm_htmlw *w);
-void tm_htmlw_close_line(struct tm_htmlw *w); /* and end the line */
+void tm_htmlw_close_line(struct tm_htmlw *w); /* and ends the line */
 
-void tm_htmlw_leaf(struct tm_htmlw *w); /* close an element that holds nothing: "/>" (SVG, void elements) */
+void tm_htmlw_leaf(struct tm_htmlw *w); /* closes an empty element: "/>" (SVG, void elements) */
 
 /* Attributes, right after open.  value: any bytes */
 void tm_htmlw_attr(struct tm_htmlw *w, const char *name, const char *value);
@@ -43,12 +43,12 @@ void tm_htmlw_attr_number(struct tm_htmlw *w, const char *name, double value); /
 
 /* Text, any bytes. */
 void tm_htmlw_text(struct tm_htmlw *w, const char *text);
-void tm_htmlw_prose(struct tm_htmlw *w, const char *text); /* no line of it ends between a number and its unit */
+void tm_htmlw_prose(struct tm_htmlw *w, const char *text); /* without line breaks between a number and its unit */
 void tm_htmlw_printf(struct tm_htmlw *w, const char *format, ...) TM_PRINTF(2, 3); /* cut at 4 KiB */
-/* An element that holds a text alone; class_name may be NULL. */
+/* An element with text only; class_name may be NULL. */
 void tm_htmlw_element(struct tm_htmlw *w, const char *name, const char *class_name, const char *text);
 
-/* Parts of the program itself (style sheet, script, doctype), written as they are. */
+/* Parts of the program itself (style sheet, script, doctype), written verbatim. */
 void tm_htmlw_verbatim(struct tm_htmlw *w, const char *bytes, size_t length);
 
 /* A list of coordinates to 1/10, "x,y x,y", inside an attribute: start, points, end. */
@@ -62,8 +62,8 @@ struct tm_page {
     struct tm_htmlw w;
     const struct tm_value *summary;
     const struct tm_document *document; /* what it is */
-    struct tm_chart chart;              /* room for the one that is drawn */
-    const struct tm_section *section;   /* that is being written: its terms are linked; NULL = none */
+    struct tm_chart chart;              /* room for the one being drawn */
+    const struct tm_section *section;   /* being written: its terms are linked; NULL = none */
     size_t full_bytes_left;             /* of names shown in full beside their cut form: hostile names must not fill
                                           the page */
     bool is_drawn[TM_CHART_KINDS];      /* the charts of that kind are on the page */
@@ -76,7 +76,7 @@ enum { TM_HTML_ROWS_MOST = 500 };
 
 /* --- html_parts.c --- */
 
-/* The three that come first, a line each. */
+/* The first three, a line each. */
 void tm_page_first_findings(struct tm_page *page);
 void tm_page_finding(void *to, const struct tm_value *finding, size_t number);
 void tm_page_end_findings(struct tm_page *page);
@@ -84,7 +84,7 @@ void tm_page_end_findings(struct tm_page *page);
 /* --- html_table.c, html.c, html_table.c --- */
 
 void tm_page_table(void *to, const struct tm_table *table);
-/* All charts of a kind, each with its caption and the table of its data; a link if they have been drawn already. */
+/* All charts of a kind, each with its caption and the table of its data; a link if they are already on the page. */
 void tm_page_charts(void *to, enum tm_chart_kind kind);
 
 /* Names, sentences, labels, and assessments: elements used in all parts of the page. */
@@ -95,12 +95,12 @@ enum { TM_NAME_CHARS = 48, TM_NAME_NARROW = 32, TM_NAME_WIDE = 80, TM_NAME_FACT 
 
 void tm_page_name(struct tm_page *page, const char *name, size_t chars);
 
-/* The same inside an element that was just opened, such as a link: the full text becomes its title. */
+/* The same inside an element just opened, such as a link: the full text becomes its title. */
 void tm_page_cut_name(struct tm_page *page, const char *name, size_t chars);
 
-/* A sentence that may hold names of the trace, cut after 2 KiB. */
+/* A sentence that may contain names of the trace, cut after 2 KiB. */
 void tm_page_text(struct tm_page *page, const char *text);
-/* Advice of the program: what is between backticks is code. */
+/* Advice of the program: text between backticks is code. */
 void tm_page_advice(struct tm_page *page, const char *text);
 
 /* The title of a figure or a column, linked to its definition if it has one (content.h), which it also shows. */
@@ -112,7 +112,7 @@ void tm_page_band(struct tm_page *page, enum tm_tone tone);
  * assessment. */
 const char *tm_tone_class(enum tm_tone tone);
 
-/* Letters of the marks of a section, or of a key figure: each a link to where they are reported, its text being its
+/* Letters of the marks of a section or of a key figure: each links to where it is reported and has its text as
  * title. Nothing if there are none. */
 void tm_page_section_marks(struct tm_page *page, const char *section);
 void tm_page_kpi_marks(struct tm_page *page, const struct tm_value *kpi);

@@ -352,7 +352,7 @@ static void put_short_stake(struct tm_page *page, const struct tm_value *finding
     tm_htmlw_close(&page->w);
 }
 
-/* in: behind  what follows it */
+/* in: behind  what comes after it */
 static void put_file_anchor(struct tm_page *page, const struct tm_value *finding, const char *behind)
 {
     const char *path = tm_finding_link(finding);

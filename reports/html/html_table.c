@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tables of the page.  A long one shows its first rows and a box to be checked for the others, which the style sheet
- * obeys: that needs no script. */
+/* Tables of the page.  A long one shows its first rows and a checkbox for the others, which the style sheet handles
+ * without a script. */
 #include "reports/html/html_page.h"
 
 #include <stdio.h>
@@ -191,7 +191,7 @@ static void put_shown(struct writer *out, const struct tm_cell *cell, size_t cha
         tm_page_text(out->page, tm_cell_shown(cell, out->page->summary, text));
 }
 
-/* A name that leads to another file; in full beside it, where it was cut. */
+/* A name that links to another file; if it was cut, in full beside it. */
 static void put_linked(struct writer *out, const struct tm_cell *cell, const char *path, size_t chars)
 {
     char text[TM_FORMAT_BYTES];
@@ -318,7 +318,7 @@ static void put_same(struct writer *out, const char *title, const char *value)
     tm_htmlw_close_line(out->w);
 }
 
-/* Columns of one value, why cells are empty, columns without any. */
+/* Columns with a single value, reasons for empty cells, columns without values. */
 static void put_notes(struct writer *out)
 {
     struct tm_missing missing = { .count = 0 }, empty = { .count = 0 };
@@ -353,7 +353,7 @@ static void put_unfold(struct writer *out)
     tm_htmlw_close_line(out->w);
 }
 
-/* --- the whole --- */
+/* --- the table --- */
 
 /* Around a table: a box that scrolls sideways and can be reached with the keyboard.  in: label  id of its title */
 static void page_open_scroll(struct tm_page *page, const char *class_name, const char *label_id)
@@ -401,7 +401,7 @@ void tm_page_table(void *to, const struct tm_table *table)
     tm_htmlw_close_line(out.w);
 }
 
-/* Charts of the page: the drawing, its caption, and its figures as a table that opens. */
+/* Charts of the page: the drawing, its caption, and its figures as a foldable table. */
 
 enum { ID_BYTES = 48 };
 
@@ -444,7 +444,7 @@ static void put_caption(struct tm_page *page)
     tm_htmlw_close_line(&page->w);
 }
 
-/* On the first screen the caption waits in the fold, too. */
+/* On the first screen, the caption is in the fold, too. */
 static void put_duplicate(struct tm_page *page, const char *title_id)
 {
     const struct tm_chart *chart = &page->chart;
@@ -464,8 +464,8 @@ static void put_duplicate(struct tm_page *page, const char *title_id)
     tm_htmlw_close_line(&page->w);
 }
 
-/* Widths in points, and the class of each: the style sheet shows the one that the page has room for.  Of a drawing of
- * many marks there are two, the second for all but phones. */
+/* Widths in points, and the class of each: the style sheet shows the one that the page has room for.  Drawings
+ * with many marks come in two widths, the second for all but phones. */
 struct drawing {
     double width;
     const char *class_name;

@@ -46,7 +46,7 @@ static void put_escaped(struct tm_htmlw *w, const char *text, size_t length)
     }
 }
 
-/* Bytes of a text that represent themselves, in the page and to the eye. */
+/* Bytes of a text that need no escape, neither in HTML nor to be visible. */
 static size_t plain_bytes(const char *text)
 {
     size_t n = 0;
@@ -57,7 +57,7 @@ static size_t plain_bytes(const char *text)
     return n;
 }
 
-/* Bytes that represent themselves.  in: whole  the text that they are of */
+/* Bytes that need no escape.  in: whole  the text that they are of */
 static void put_plain(struct tm_htmlw *w, const char *whole, size_t from, size_t bytes, bool keeps_units)
 {
     size_t done = from;
@@ -79,7 +79,7 @@ static void put_text(struct tm_htmlw *w, const char *text, bool keeps_units)
     size_t left = strlen(text);
     char seen[64];
 
-    /* Else character by character, so that the window never cuts one. */
+    /* Otherwise character by character, so that the window never splits one. */
     while (left > 0) {
         size_t n = plain_bytes(text);
         uint32_t code;
@@ -255,7 +255,7 @@ static bool take_front(char *out, size_t most, const char *text)
     return cut;
 }
 
-/* Length of a text with its entities; the longest has six characters. */
+/* Length of a text with its entities; the longest entity has six characters. */
 static size_t written_bytes(const char *text)
 {
     size_t n = 0;
@@ -313,7 +313,7 @@ void tm_page_text(struct tm_page *page, const char *text)
         tm_htmlw_text(&page->w, " …");
 }
 
-/* A browser breaks lines at hyphens: words with one (flags) are kept together if there is room. */
+/* Browsers break lines at hyphens, so words with one (flags) are kept together if there is room. */
 static void put_code(struct tm_page *page, const char *text, size_t length)
 {
     tm_htmlw_open(&page->w, "code");
@@ -335,8 +335,8 @@ static void put_code(struct tm_page *page, const char *text, size_t length)
     tm_htmlw_close(&page->w);
 }
 
-/* A browser also breaks a line behind a word that is kept together: one at the end of code takes in the punctuation mark
- * that follows, as no line may start with the mark. */
+/* Browsers also break lines after a word that is kept together: a word at the end of code includes the punctuation mark
+ * that follows, because no line may start with the mark. */
 static const char *put_code_and_mark(struct tm_page *page, const char *text, size_t length)
 {
     const char *const last = memrchr(text, ' ', length), *const mark = text + length + 1;
@@ -472,7 +472,7 @@ void tm_page_kpi_marks(struct tm_page *page, const struct tm_value *kpi)
             put_mark(page, tm_at(marks, i), i);
 }
 
-/* --- what has no value --- */
+/* --- figures without a value --- */
 
 void tm_missing_add(struct tm_missing *missing, const char *title, const char *why)
 {

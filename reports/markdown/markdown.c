@@ -78,7 +78,7 @@ static void put_fence(struct tm_mdw *w, size_t length)
         put(w, "`", 1);
 }
 
-/* In a table a bar is escaped even in code, and what a backslash before it means differs among readers. */
+/* In a table, a bar is escaped even in code, and readers interpret a backslash before it differently. */
 static void put_bar(struct tm_mdw *w, bool after_backslash)
 {
     tm_mdw_raw(w, after_backslash ? "\\x7c" : "\\|");
@@ -91,7 +91,7 @@ static void put_code(struct tm_mdw *w, const char *text, size_t length, bool in_
     const char first = text[0], last = text[length - 1];
     const bool is_padded = first == '`' || last == '`' || (first == ' ' && last == ' ');
 
-    if (w->used > 0 && w->at[w->used - 1] == '`') /* fences that touch are one fence */
+    if (w->used > 0 && w->at[w->used - 1] == '`') /* adjacent fences would merge */
         put(w, " ", 1);
     put_fence(w, fence);
     if (is_padded)
@@ -137,7 +137,7 @@ static bool contains(const char *word, size_t length, const char *what)
     return false;
 }
 
-/* "#12", "gh-12", "!12", "%12", as forges refer to what they keep. */
+/* "#12", "gh-12", "!12", "%12", as forges refer to issues and commits. */
 static bool is_reference(const char *word, size_t length)
 {
     for (size_t i = 0; i + 1 < length; i++) {
@@ -149,7 +149,7 @@ static bool is_reference(const char *word, size_t length)
     return false;
 }
 
-/* Some part of it could be a commit; a number with decimals is none. */
+/* A part of it could be a commit hash; a number with decimals is not. */
 static bool is_hash(const char *word, size_t length)
 {
     size_t run = 0;
@@ -161,7 +161,7 @@ static bool is_hash(const char *word, size_t length)
     return run >= SHORT_HASH;
 }
 
-/* A word for a picture: ":tada:".  A time of the day is none. */
+/* An emoji: ":tada:".  A time of day is not. */
 static bool is_shortcode(const char *word, size_t length)
 {
     const char *first = memchr(word, ':', length);
@@ -170,7 +170,7 @@ static bool is_shortcode(const char *word, size_t length)
            (strspn(word, "0123456789:") < length || length > sizeof("12:34:56") - 1);
 }
 
-/* What starts a list, a heading or a rule where it is the first of a line: "#", "-", "1.", "===". */
+/* Starts a list, a heading or a rule at the start of a line: "#", "-", "1.", "===". */
 static bool is_block_sign(const char *word, size_t length)
 {
     const size_t digits = strspn(word, "0123456789");
@@ -192,7 +192,7 @@ static bool closes(const char *word, size_t length)
     return word[length - 1] == ')' && memchr(word, '(', length);
 }
 
-/* A word with the brackets, quotes and stops around it, which stay outside of the code. */
+/* A word with the brackets, quotes and punctuation around it, which stay outside of the code. */
 static void put_special(struct tm_mdw *w, const char *word, size_t length, bool in_table)
 {
     size_t from = 0, to = length;
@@ -207,7 +207,7 @@ static void put_special(struct tm_mdw *w, const char *word, size_t length, bool 
     put(w, word + to, length - to);
 }
 
-/* Signs that are alone, as in "> 80 %". */
+/* Signs by themselves, as in "> 80 %". */
 static bool is_signs(const char *word, size_t length)
 {
     return strspn(word, "<>=&*~") >= length && has_any(word, length, "<>&*~");
@@ -229,7 +229,7 @@ static size_t code_length(const char *text)
     return end && end[1] != '`' ? (size_t)(end + 1 - text) : 0;
 }
 
-/* Put what is at the start of a text.  out: its length */
+/* Write the start of a text.  out: its length */
 static size_t put_piece(struct tm_mdw *w, const char *text, bool in_table, bool is_first)
 {
     const size_t code = code_length(text), length = code ? code : strcspn(text, " ");
@@ -280,7 +280,7 @@ void tm_mdw_html(struct tm_mdw *w, const char *text)
     }
 }
 
-/* Behind "[" and the text of a link: where it leads.  in: path  tm_link_is_safe */
+/* The target of a link, after "[" and its text.  in: path  tm_link_is_safe */
 static void mdw_link_end(struct tm_mdw *w, const char *path)
 {
     tm_mdw_raw(w, "](");
@@ -288,14 +288,14 @@ static void mdw_link_end(struct tm_mdw *w, const char *path)
     tm_mdw_raw(w, ")");
 }
 
-/* Made in memory, row by row: a row that does not fit is taken back. */
+/* Built in memory, row by row; a row that does not fit is removed. */
 
 enum { TAIL_BYTES = 1000, TEXT_BYTES = 256 };
 
 struct writing {
     struct tm_mdw w;
     const struct tm_value *rows;
-    const char *night; /* the last one: runs of other nights are listed with theirs */
+    const char *night; /* the last one: runs of other nights are listed with their night */
     uint64_t left_out;
     bool has_table;
     char room[TM_MARKDOWN_BYTES_MOST];
@@ -562,9 +562,9 @@ tm_status tm_nightly_markdown_write(struct tm_run *run, const struct tm_value *g
 }
 
 enum {
-    CUT_TAIL_BYTES = 2000,       /* for the names of sections that are left out, and the maker */
-    FINDINGS_BYTES_MOST = 30000, /* the tables need room too */
-    FINDINGS_OPEN = 5,           /* more of them are folded */
+    CUT_TAIL_BYTES = 2000,       /* for the names of omitted sections, and the program */
+    FINDINGS_BYTES_MOST = 30000, /* reserved for the tables */
+    FINDINGS_OPEN = 5,           /* the others are folded */
     PLACES_MOST = 3,
     LEFT_OUT_BYTES = 1024,
 };
@@ -584,7 +584,7 @@ struct markdown {
     char room[TM_MARKDOWN_BYTES_MOST];
 };
 
-/* Take a piece back that did not fit.  out: it did */
+/* Remove a piece that did not fit.  out: it fit */
 static bool fits(struct markdown *m, size_t mark)
 {
     if (!m->w.is_full)
@@ -632,7 +632,7 @@ static void put_table_head(struct markdown *m)
 }
 
 /* in:     table  NULL = its rows have no links
- *         is_listed  it has names; else it sums up */
+ *         is_listed  it has names; otherwise it is a sum */
 static void put_table_row(struct markdown *m, const struct tm_table *table, int r, bool is_listed)
 {
     tm_mdw_raw(&m->w, "|");
@@ -647,7 +647,7 @@ static void put_table_row(struct markdown *m, const struct tm_table *table, int 
     tm_mdw_raw(&m->w, "\n");
 }
 
-/* in: listed  rows with names; those after them sum up */
+/* in: listed  rows with names; those after them are sums */
 static void put_sheet(struct markdown *m, const struct tm_table *table, size_t listed)
 {
     put_table_head(m);
@@ -656,7 +656,7 @@ static void put_sheet(struct markdown *m, const struct tm_table *table, size_t l
     tm_mdw_raw(&m->w, "\n");
 }
 
-/* Write what was made so far; a row that is too long is not written partially. */
+/* Write the rows so far; a row that is too long is not written partially. */
 static void put_out(struct markdown *m, FILE *to)
 {
     if (m->w.is_full)
@@ -697,7 +697,7 @@ static void put_caption(struct markdown *m, const char *caption)
     tm_mdw_raw(&m->w, "\n\n");
 }
 
-/* --- what sections say --- */
+/* --- content of sections --- */
 
 static void put_paragraph(void *to, enum tm_tone tone, const char *text)
 {
@@ -760,7 +760,7 @@ static void emit_left_out(struct markdown *m, const char *title)
     (void)snprintf(m->left_out + used, sizeof(m->left_out) - used, "%s%s", used ? ", " : "", title);
 }
 
-/* What losses of the input touch the section. */
+/* Losses of the input that affect the section. */
 static void put_marks(struct markdown *m, const char *key)
 {
     const struct tm_value *marks = tm_path(m->summary, "coverage.marks");
@@ -984,7 +984,7 @@ static void put_tail(struct markdown *m)
     }
     tm_mdw_raw(&m->w, "Written by tracemill ");
     put_paragraph(m, TM_TONE_PLAIN, tm_text(tm_path(m->summary, "tool.version")));
-    m->w.used -= m->w.used > 0; /* of the two ends of line */
+    m->w.used -= m->w.used > 0; /* of the two line ends */
 }
 
 static void put_report(struct markdown *m)

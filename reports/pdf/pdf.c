@@ -24,7 +24,7 @@
 #include "reports/format/format.h"
 #include "reports/pdf/pdf_page.h"
 
-/* Facts, "title  value", in two columns where the values are short, else in one. */
+/* Facts, "title  value", in two columns if the values are short, otherwise in one. */
 struct tm_pdf_facts {
     const struct tm_sheet *sheet; /* two columns */
     int columns, rows;            /* of the facts */
@@ -79,7 +79,7 @@ static void begin_document(struct tm_pdf *pdf, enum tm_paper paper)
                           "cannot create the PDF report: its fonts were not built correctly");
 }
 
-/* To be called when everything is drawn, before the document is saved. */
+/* Call this when everything is drawn, before the document is saved. */
 static void complete_document(struct tm_pdf *pdf)
 {
     tm_pdf_finish_pages(pdf);
@@ -140,7 +140,7 @@ static void pdf_facts_make(struct tm_pdf *pdf, struct tm_pdf_facts *facts, const
     facts->label = wraps == 0 ? label : fmin(label, facts->width * label_most);
 }
 
-/* points that have to be free */
+/* points that must be free */
 static double pdf_facts_least(const struct tm_pdf_facts *facts)
 {
     return (facts->rows + 1) * (tm_pdf_leading(&tm_pdf_body) + row_gap);
@@ -177,11 +177,11 @@ static void pdf_facts_draw(struct tm_pdf *pdf, const struct tm_pdf_facts *facts)
     pdf->y += below;
 }
 
-/* What is said about the document itself. */
+/* Statements about the document itself. */
 
 static const double header_y = 38, footer_below = 30;
 
-/* The date of the document: SOURCE_DATE_EPOCH in seconds, UTC; none if it is not set or no number. */
+/* The date of the document: SOURCE_DATE_EPOCH in seconds, UTC; none if it is not set or not a number. */
 static void set_date(struct tm_pdf *pdf)
 {
     const char *text = getenv("SOURCE_DATE_EPOCH");
@@ -220,8 +220,8 @@ static const char *program(const struct tm_pdf *pdf, char out[TM_FORMAT_BYTES])
     return out;
 }
 
-/* The facts that a reader's dialog shows: title, subject, keywords, the program; the date only where SOURCE_DATE_EPOCH
- * gives it. */
+/* The facts that a reader's dialog shows: title, subject, keywords, the program; the date only if SOURCE_DATE_EPOCH
+ * is set. */
 static void pdf_set_info(struct tm_pdf *pdf)
 {
     const char *platform = tm_text(tm_path(pdf->summary, "environment.platform"));
@@ -286,7 +286,7 @@ static void foot_page(struct tm_pdf *pdf, bool ends_here)
     tm_pdf_text_at(pdf, &style, pdf->left, y, pdf->text);
 }
 
-/* The lines at the top and the bottom of every page, when all pages are there: title and date of the profile, program,
+/* The lines at the top and the bottom of every page, once all pages exist: title and date of the profile, program,
  * number of the page. */
 static void pdf_head_pages(struct tm_pdf *pdf)
 {
@@ -315,7 +315,7 @@ static const struct tm_pdf_style section_style = { .face = TM_PDF_BOLD, .size = 
                                  closing_style = { .face = TM_PDF_BOLD, .size = 10.5, .role = TM_ROLE_TEXT },
                                  subheading_style = { .face = TM_PDF_BOLD, .size = 10, .role = TM_ROLE_TEXT };
 
-/* --- headings, which wait for what follows them --- */
+/* --- headings, which wait for the content that follows --- */
 
 static void put_section_heading(struct tm_pdf *pdf)
 {
@@ -358,7 +358,7 @@ static double headings_height(const struct tm_pdf *pdf)
            (*pdf->subheading ? above_subheading + subheading_room : 0);
 }
 
-/* Make room for the start of a block, and for the headings that wait for it. */
+/* Make room for the start of a block and the headings that wait for it. */
 static void begin_block(struct tm_pdf *pdf, double height)
 {
     tm_pdf_reserve(pdf, height + headings_height(pdf));
@@ -369,7 +369,7 @@ static void begin_block(struct tm_pdf *pdf, double height)
     tm_pdf_begin_tag(pdf, TM_PDF_TAG_TEXT, NULL);
 }
 
-/* The same for a table or a chart, which keeps away from what is above it, unless that is its heading. */
+/* The same for a table or a chart, which has space above it, unless its heading is there. */
 static void begin_figure(struct tm_pdf *pdf, double height)
 {
     const bool is_headed = pdf->section || *pdf->subheading;
@@ -452,7 +452,7 @@ static void take_table(void *to, const struct tm_table *table)
     pdf->y += paragraph_gap;
 }
 
-/* Draw chart number `index` for the column; smaller if only then it fits on what is left of the page. */
+/* Draw chart number `index` for the column; smaller if it only then fits on the rest of the page. */
 static void make_chart(struct tm_pdf *pdf, struct tm_chart *chart, enum tm_chart_kind kind, size_t index)
 {
     static const double scales[] = { 1, 0.9, 0.8 };
@@ -510,7 +510,7 @@ static void take_finding(void *to, const struct tm_value *finding, size_t number
     put_note(pdf, more);
 }
 
-/* What the letters in the heading of the section mean. */
+/* The meaning of the letters in the heading of the section. */
 static void end_section(void *to, const struct tm_section *section)
 {
     struct tm_pdf *pdf = to;
@@ -542,7 +542,7 @@ static const struct tm_medium pdf_medium = {
 
 /* --- the document --- */
 
-/* Hand the finished document over, piece by piece. */
+/* Write the finished document, piece by piece. */
 static void save(struct tm_pdf *pdf, FILE *to)
 {
     if (tm_failed(pdf->run))

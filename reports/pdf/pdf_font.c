@@ -36,7 +36,7 @@ enum {
     BMP_END = 0x10000,
 };
 
-/* What the flags of a component say. */
+/* Meaning of the flags of a component. */
 enum { HAS_WORDS = 0x01, HAS_SCALE = 0x08, HAS_MORE = 0x20, HAS_TWO_SCALES = 0x40, HAS_MATRIX = 0x80 };
 
 /* A number of the file; past its end is 0. */
@@ -57,7 +57,7 @@ static uint32_t u16(const struct tm_pdf_font *font, size_t at)
 }
 
 struct table {
-    size_t at, bytes; /* 0 = there is none; as much of it as the file has */
+    size_t at, bytes; /* 0 = there is none; limited to what the file has */
 };
 
 static struct table find_table(const struct tm_pdf_font *font, const char *tag)
@@ -90,7 +90,7 @@ static bool find_map(struct tm_pdf_font *font)
     return false;
 }
 
-/* The glyph of a character, 0 = none.  The map has four columns: ends, beginnings, differences, offsets of lists. */
+/* The glyph of a character, 0 = none.  The map has four columns: ends, starts, differences, offsets of lists. */
 static uint32_t glyph_of(const struct tm_pdf_font *font, uint32_t code)
 {
     const size_t ends = font->map + SEGMENTS_AT, starts = ends + 2 * font->segments + 2,
@@ -159,7 +159,7 @@ bool tm_pdf_font_has(const struct tm_pdf_font *font, uint32_t code)
     return code < TM_PDF_ASCII ? font->has_ascii[code] : glyph_of(font, code) != 0;
 }
 
-/* --- the part of it that is drawn --- */
+/* --- the subset that is drawn --- */
 
 uint16_t tm_pdf_subset_number(struct tm_pdf_subset *subset, uint32_t code)
 {
@@ -175,7 +175,7 @@ uint16_t tm_pdf_subset_number(struct tm_pdf_subset *subset, uint32_t code)
     return *number;
 }
 
-/* Tables of the part, by their tags. */
+/* Tables of the subset, by their tags. */
 enum {
     CVT,
     FPGM,
@@ -194,11 +194,11 @@ static const char part_tags[PART_TABLES][5] = {
     "cvt ", "fpgm", "glyf", "head", "hhea", "hmtx", "loca", "maxp", "prep"
 };
 
-/* The glyphs of the part. */
+/* The glyphs of the subset. */
 struct part {
     const struct tm_pdf_font *font;
     uint16_t *glyph;  /* of the file, by number */
-    uint16_t *number; /* by glyph of the file; 0 = it has none */
+    uint16_t *number; /* by glyph of the file; 0 = not in the subset */
     size_t count, room;
 };
 
@@ -230,7 +230,7 @@ static void put_number(uint8_t *to, int bytes, size_t n)
         to[i - 1] = (uint8_t)n;
 }
 
-/* The number of a glyph that others are made of, which gets one if it has none. */
+/* The number of a glyph that others are composed of; assigned if it has none. */
 static size_t number_of(struct part *part, size_t glyph)
 {
     if (glyph == 0 || glyph >= part->font->glyphs)
@@ -242,7 +242,7 @@ static size_t number_of(struct part *part, size_t glyph)
     return part->number[glyph];
 }
 
-/* What a glyph is made of gets numbers.  in: copy  of its outline, in which they replace those of the file, or NULL */
+/* Number the components of a glyph.  in: copy  of its outline, in which they replace the file's, or NULL */
 static void number_components(struct part *part, size_t glyph, uint8_t *copy)
 {
     const uint32_t negative = 0x8000;
@@ -311,7 +311,7 @@ static uint32_t sum_of(const uint8_t *bytes, size_t length)
     return sum;
 }
 
-/* The file of the part.  in: source  its tables in the font's file; bytes  of each in the part, 0 = it has none */
+/* The file of the subset.  in: source  its tables in the font file; bytes  of each in the subset, 0 = it has none */
 static void put_file(struct part *part, uint8_t *file, const struct table source[PART_TABLES],
                      const size_t bytes[PART_TABLES])
 {
@@ -326,7 +326,7 @@ static void put_file(struct part *part, uint8_t *file, const struct table source
             memcpy(table[t], part->font->file->bytes + source[t].at, bytes[t]);
     }
     put_glyphs(part, table[GLYF], table[LOCA], table[HMTX]);
-    put_number(table[HEAD] + 8, 4, 0);  /* the last number that is put */
+    put_number(table[HEAD] + 8, 4, 0);  /* the last number written */
     put_number(table[HEAD] + 50, 2, 1); /* offsets have 4 bytes */
     put_number(table[HHEA] + 34, 2, part->count);
     put_number(table[MAXP] + 4, 2, part->count);
@@ -391,7 +391,7 @@ uint8_t *tm_pdf_subset_make(struct tm_run *run, const struct tm_pdf_font *font, 
 
 enum { FIXED_PITCH = 1, SYMBOLIC = 4, ROWS_OF_BLOCK = 100 };
 
-/* Lengths in the document are thousandths of the size of a text. */
+/* Lengths in the document are thousandths of the font size. */
 static HPDF_INT32 thousandths(const struct tm_pdf_font *font, int32_t length)
 {
     return length * 1000 / (int32_t)font->units;
@@ -402,7 +402,7 @@ static HPDF_INT32 signed_at(const struct tm_pdf_font *font, size_t at)
     return thousandths(font, (int16_t)u16(font, at));
 }
 
-/* Objects in others.  Where one cannot be made the document is not sound, and no call is made with it. */
+/* Nested objects.  If one cannot be created, the document is invalid, and it is not passed to any call. */
 static HPDF_Dict new_part_of(struct tm_pdf *pdf, HPDF_Dict in, const char *key)
 {
     HPDF_Dict made = tm_pdf_is_sound(pdf) ? HPDF_Dict_New(pdf->doc->mmgr) : NULL;
@@ -440,7 +440,7 @@ static void put_text(struct tm_pdf *pdf, HPDF_Dict stream, const char *text)
     TM_PDF_CALL(pdf, HPDF_Stream_Write(stream->stream, (const HPDF_BYTE *)text, (HPDF_UINT)strlen(text)));
 }
 
-/* Which characters the codes of texts are. */
+/* The map from codes to characters. */
 static void add_characters(struct tm_pdf *pdf, HPDF_Dict font, const struct tm_pdf_subset *subset)
 {
     HPDF_Dict map = new_stream(pdf, font, "ToUnicode");

@@ -15,7 +15,7 @@ static const double label_room = 92, part_gap = 3, card_gap = 13, first_lines = 
 
 static const struct tm_pdf_style title_style = { .face = TM_PDF_BOLD, .size = 10, .role = TM_ROLE_TEXT };
 
-/* The word at the left of what follows. */
+/* The label to the left of the content. */
 static void put_label(struct tm_pdf *pdf, const char *label)
 {
     pdf->y += part_gap;
@@ -163,7 +163,7 @@ static const struct tm_pdf_style kicker = { .face = TM_PDF_BOLD, .size = 7, .rol
                                  verdict_style = { .face = TM_PDF_BOLD, .size = 10.5, .role = TM_ROLE_TEXT },
                                  heading_style = { .face = TM_PDF_BOLD, .size = 10.5, .role = TM_ROLE_TEXT };
 
-/* A text of at most that many lines at the pen, which moves below it. */
+/* A text of at most this many lines at the pen, which moves below it. */
 static void put(struct tm_pdf *pdf, const struct tm_pdf_style *style, const char *text, int lines)
 {
     const struct tm_pdf_box box = { pdf->left, pdf->y, tm_pdf_column(pdf), 0 };
@@ -229,7 +229,7 @@ static double put_fact(struct tm_pdf *pdf, size_t at, double x, double width)
     return tm_pdf_text_in(pdf, &tm_pdf_body, &box, pdf->text);
 }
 
-/* Two by two. */
+/* In pairs. */
 static void put_facts(struct tm_pdf *pdf)
 {
     const double width = (tm_pdf_column(pdf) - fact_gap) / 2;
@@ -266,7 +266,7 @@ static void put_verdict(struct tm_pdf *pdf)
 
 /* --- key figures --- */
 
-/* What the letters beside the figures mean. */
+/* The meaning of the letters beside the figures. */
 static void put_marks(struct tm_pdf *pdf)
 {
     const struct tm_value *marks = tm_path(pdf->summary, "coverage.marks"), *kpis = tm_get(pdf->summary, "kpis");
@@ -286,7 +286,7 @@ static void put_marks(struct tm_pdf *pdf)
 
 static const double kpi_height = 13.4;
 
-/* Parts of the column: where they start or end. */
+/* Parts of the column: their starts or ends. */
 static const double value_end = 0.37, scale_begin = 0.40, scale_end = 0.58, word_begin = 0.605, rest_begin = 0.70;
 
 static const double scale_height = 5, band_gap = 1, marker_width = 2.4, marker_over = 2.6, pale = 0.3;
@@ -340,8 +340,8 @@ static void draw_why(struct tm_pdf *pdf, const struct tm_key_figure *kpi, double
     tm_pdf_text_at(pdf, &tm_pdf_quiet, pdf->left + scale_begin * tm_pdf_column(pdf), baseline, pdf->cell[0]);
 }
 
-/* A key figure in a row at the pen, which moves below it: title, value, a scale of three parts with the place of the
- * value, the assessment in words with its limits.  Where there is no assessment it says why. */
+/* A key figure in a row at the pen, which moves below it: title, value, a scale of three parts with the position of the
+ * value, the assessment in words with its limits.  If there is no assessment, the reason is shown. */
 static void put_kpi(struct tm_pdf *pdf, const struct tm_key_figure *kpi)
 {
     const double width = tm_pdf_column(pdf), baseline = pdf->y + 9.4;
@@ -468,7 +468,7 @@ static void put_findings(struct tm_pdf *pdf)
 
 /* --- where time is spent --- */
 
-/* Drawn for a column of that width, if it then fits.  out: was it drawn? */
+/* Drawn for a column of this width, if it then fits.  out: was it drawn? */
 static bool put_chart_of(struct tm_pdf *pdf, enum tm_chart_kind kind, double width)
 {
     struct tm_chart chart;
@@ -488,7 +488,7 @@ static bool put_chart_of(struct tm_pdf *pdf, enum tm_chart_kind kind, double wid
     return fits;
 }
 
-/* A chart that is a little too tall is made smaller. */
+/* A chart that is slightly too tall is scaled down. */
 static void put_chart(struct tm_pdf *pdf, enum tm_chart_kind kind)
 {
     static const double scales[] = { 1, 0.85 };
@@ -539,7 +539,7 @@ static double put_term(struct tm_pdf *pdf, const struct tm_table *table, size_t 
                      : tm_pdf_lines(pdf, &meaning_style, pdf->cell[0], box.width) * tm_pdf_leading(&meaning_style));
 }
 
-/* The rows that a column of the page takes, from a row on.  out: their height */
+/* The rows that fit into a column of the page, from a row on.  out: their height */
 static double fill_column(struct tm_pdf *pdf, const struct tm_table *table, struct tm_pdf_box box, size_t *row,
                           double most)
 {
@@ -592,7 +592,7 @@ void tm_pdf_front(struct tm_pdf *pdf)
     put_verdict(pdf);
     put_kpis(pdf);
     put_findings(pdf);
-    for (size_t i = 0; i < (pdf->front.is_slight ? 1 : pdf->document->first_charts); i++) /* the others say the same */
+    for (size_t i = 0; i < (pdf->front.is_slight ? 1 : pdf->document->first_charts); i++) /* the others repeat it */
         put_chart(pdf, pdf->document->first_chart[i]);
     pdf->front_end = pdf->y + chart_gap;
 }

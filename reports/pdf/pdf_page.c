@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The pages of the document, colors and shapes on them, and its structure.
  *
- * What is drawn is written by this file, not by libharu's function for each operator: that one clears a buffer, formats
- * each number by repeated division, sets again what is set, and copies the result a byte at a time.
+ * This file writes the operators itself, instead of calling libharu's function for each: those clear a buffer, format
+ * each number by repeated division, set what is already set, and copy the result a byte at a time.
  * Source: ISO 32000-1, annex A (operators). */
 #include "reports/pdf/pdf_page.h"
 
@@ -44,7 +44,7 @@ static void hand_over(struct tm_pdf *pdf)
     content->used = 0;
 }
 
-/* What is set on the page that comes is not known. */
+/* The graphics state of the next page is unknown. */
 static void leave_page(struct tm_pdf *pdf)
 {
     hand_over(pdf);
@@ -61,8 +61,8 @@ void tm_pdf_put(struct tm_pdf *pdf, const char *bytes, size_t length)
     content->used += length;
 }
 
-/* With three decimals a document would be 2 to 8 % smaller, but a reader that draws glyphs at quarters of a pixel puts
- * some of them elsewhere. */
+/* With three decimals a document would be 2 to 8 % smaller, but a reader that positions glyphs at quarters of a pixel
+ * would move some of them. */
 enum { DECIMALS = 5 };
 
 void tm_pdf_operate(struct tm_pdf *pdf, const char *name, const double *operands, size_t count)
@@ -86,7 +86,7 @@ bool tm_pdf_is_drawing(const struct tm_pdf *pdf)
     return !tm_failed(pdf->run) && pdf->page && !pdf->is_full;
 }
 
-/* The edge of the card as far as it reaches on this page. */
+/* The part of the card's edge that is on this page. */
 static void draw_edge(struct tm_pdf *pdf)
 {
     if (pdf->has_edge && pdf->y > pdf->edge_y)
@@ -355,9 +355,9 @@ void tm_pdf_pack_streams(struct tm_pdf *pdf)
 
 /* --- structure ---
  *
- * For readers that read the document aloud or reflow it: headings, paragraphs, and figures with what they show in
- * words.  libharu has no functions for it, and keeps every object in memory until the document is written: so a table
- * is tagged as a whole on each page, not by rows and cells.  What is at the edges of pages is an artifact.
+ * For software that reads the document aloud or reflows it: headings, paragraphs, and figures with an alternative
+ * text.  libharu has no functions for it, and keeps every object in memory until the document is written, so a table
+ * is tagged as a whole on each page, not by rows and cells.  Lines at the edges of pages are artifacts.
  * Source: ISO 32000-1, 14.7 (logical structure) and 14.8 (tagged PDF). */
 
 void tm_pdf_set_text(struct tm_pdf *pdf, HPDF_Dict in, const char *key, const char *text)
@@ -417,7 +417,7 @@ void tm_pdf_tags_begin(struct tm_pdf *pdf)
     TM_PDF_CALL(pdf, HPDF_Dict_Add(tags->document, "P", tags->root));
     TM_PDF_CALL(pdf, HPDF_Dict_Add(tags->document, "K", tags->parts));
     TM_PDF_CALL(pdf, HPDF_Dict_Add(tags->root, "K", tags->document));
-    /* Now, and not when the pages are there: what is in no dictionary is not freed after a failure. */
+    /* Now, and not when the pages exist: objects that are in no dictionary are not freed after a failure. */
     parents = tm_pdf_is_sound(pdf) ? HPDF_Dict_New(pdf->doc->mmgr) : NULL;
     TM_PDF_CALL(pdf, HPDF_Dict_Add(parents, "Nums", tags->pages));
     TM_PDF_CALL(pdf, HPDF_Dict_Add(tags->root, "ParentTree", parents));

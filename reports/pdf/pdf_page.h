@@ -13,12 +13,12 @@
 #include "reports/chart/chart.h"
 #include "reports/content/content.h"
 
-/* The faces: DejaVu Sans, its bold, and DejaVu Sans Mono for what is copied. */
+/* The faces: DejaVu Sans, its bold, and DejaVu Sans Mono for text to be copied. */
 enum tm_pdf_face { TM_PDF_REGULAR, TM_PDF_BOLD, TM_PDF_MONO, TM_PDF_FACES };
 
 extern const char tm_pdf_face_key[TM_PDF_FACES][3]; /* their names on pages */
 
-/* Their files, made into C by embed_fonts.py, without the tables that no PDF needs. */
+/* Their files, converted to C by embed_fonts.py, without the tables that no PDF needs. */
 struct tm_pdf_asset {
     const char *bytes;
     size_t length;
@@ -28,7 +28,7 @@ extern const struct tm_pdf_asset tm_pdf_assets[TM_PDF_FACES];
 
 enum { TM_PDF_ASCII = 128 };
 
-/* What is needed from a font file: its characters and their widths. */
+/* The data needed from a font file: its characters and their widths. */
 struct tm_pdf_font {
     const struct tm_pdf_asset *file;
     size_t map, segments;       /* offset and length of the map of characters */
@@ -42,7 +42,7 @@ struct tm_pdf_font {
     bool has_ascii[TM_PDF_ASCII]; /* which of them are there */
 };
 
-/* out: false = it is not a font file of the kind that is expected */
+/* out: false = not a font file of the expected kind */
 bool tm_pdf_font_open(struct tm_pdf_font *font, const struct tm_pdf_asset *file);
 bool tm_pdf_font_has(const struct tm_pdf_font *font, uint32_t code);
 /* Width of a character at a size of 1, as in the file. */
@@ -72,20 +72,20 @@ uint8_t *tm_pdf_subset_make(struct tm_run *run, const struct tm_pdf_font *font, 
                             size_t *bytes) TM_MUST_USE;
 
 enum {
-    TM_PDF_VISIBLE_BYTES = 12288,                 /* a paragraph, made visible; of longer ones head and tail are kept */
-    TM_PDF_TEXT_BYTES = 3 * TM_PDF_VISIBLE_BYTES, /* the same with escapes for what the fonts lack */
+    TM_PDF_VISIBLE_BYTES = 12288,                 /* a paragraph, made visible; longer ones keep head and tail */
+    TM_PDF_TEXT_BYTES = 3 * TM_PDF_VISIBLE_BYTES, /* the same with escapes for characters that the fonts lack */
     TM_PDF_CELL_BYTES = 12288,
     TM_PDF_PLACE_BYTES = 160,
     TM_PDF_PLACES_MOST = 256,
     TM_PDF_LINKS_MOST = 256,
 };
 
-/* Where something starts that bookmarks and links lead to: a section by its id, a finding by its number, else NULL
+/* The target of bookmarks and links: a section by its id, a finding by its number, otherwise NULL
  * and 0. */
 struct tm_pdf_place {
     const char *section;
     size_t finding; /* from 1 */
-    int level;      /* of the bookmark: 0 a section, 1 what is below it */
+    int level;      /* of the bookmark: 0 a section, 1 an entry of a section */
     int page;       /* from 0 */
     double y;
     char title[TM_PDF_PLACE_BYTES];
@@ -95,7 +95,7 @@ struct tm_pdf_box {
     double x, y, width, height; /* y downwards from the top of the page */
 };
 
-/* A link to a place that may not be there yet. */
+/* A link to a place that may not exist yet. */
 struct tm_pdf_link {
     const char *section;
     size_t finding;
@@ -113,7 +113,7 @@ struct tm_pdf_tags {
     HPDF_Array parts, pages, of_page; /* elements of the document; of each page; of this one */
     int count;                        /* of marked contents on this page */
     bool is_open, is_artifact;
-    enum tm_pdf_tag tag; /* of what is open */
+    enum tm_pdf_tag tag; /* of the open elements */
 };
 
 enum { TM_PDF_CONTENT_BYTES = 4096 };
@@ -169,7 +169,7 @@ struct tm_pdf {
     char cell[TM_SHEET_COLUMNS][TM_PDF_CELL_BYTES];
 };
 
-/* How a text looks.  Between the marks that tm_pdf_encode_prose sets, words of code are in the face for code. */
+/* The style of a text.  Between the marks that tm_pdf_encode_prose sets, words of code are in the face for code. */
 struct tm_pdf_style {
     enum tm_pdf_face face;
     double size;
@@ -179,7 +179,7 @@ struct tm_pdf_style {
 
 extern const struct tm_pdf_style tm_pdf_body, tm_pdf_strong, tm_pdf_quiet, tm_pdf_label;
 
-/* Distance of two lines of a size; small print is set close. */
+/* Line spacing of a font size; small print is set tighter. */
 static inline double tm_pdf_leading(const struct tm_pdf_style *style)
 {
     return style->size * (style->size < 6.5 ? 1.25 : 1.42);
@@ -190,18 +190,18 @@ static inline double tm_pdf_leading(const struct tm_pdf_style *style)
  * in:     text  any bytes
  * out:    out   UTF-8; cut at its capacity */
 void tm_pdf_encode(struct tm_pdf *pdf, char *out, size_t out_bytes, const char *text);
-/* The same of sentences with `code`, whose quotes become marks of no width. */
+/* The same for sentences with `code`, whose quotes become marks of zero width. */
 void tm_pdf_encode_prose(struct tm_pdf *pdf, char *out, size_t out_bytes, const char *text);
 /* The same for bookmarks and document information, which readers show in their own fonts. */
 void tm_pdf_encode_outside(struct tm_pdf *pdf, char *out, size_t out_bytes, const char *text);
 
-/* What follows requires safe texts. */
+/* The following functions require safe texts. */
 double tm_pdf_width(const struct tm_pdf *pdf, const struct tm_pdf_style *style, const char *text, size_t bytes);
 /* Width of the longest word. */
 double tm_pdf_word_width(const struct tm_pdf *pdf, const struct tm_pdf_style *style, const char *text);
 /* Lines that a text takes. */
 int tm_pdf_lines(const struct tm_pdf *pdf, const struct tm_pdf_style *style, const char *text, double width);
-/* Cut a text in its middle, in place, so that it takes at most that many lines. */
+/* Cut a text in its middle, in place, so that it takes at most this many lines. */
 void tm_pdf_fit(const struct tm_pdf *pdf, const struct tm_pdf_style *style, char *text, double width, int lines);
 
 /* One line; y is its baseline. */
@@ -212,13 +212,13 @@ void tm_pdf_text_right(struct tm_pdf *pdf, const struct tm_pdf_style *style, dou
  * out:    its height */
 double tm_pdf_text_in(struct tm_pdf *pdf, const struct tm_pdf_style *style, const struct tm_pdf_box *box,
                       const char *text);
-/* The same with its lines to the right. */
+/* The same, right-aligned. */
 double tm_pdf_text_in_right(struct tm_pdf *pdf, const struct tm_pdf_style *style, const struct tm_pdf_box *box,
                             const char *text);
 /* A wrapped text at the pen, which moves below it; continues on new pages line by line. */
 void tm_pdf_wrapped(struct tm_pdf *pdf, const struct tm_pdf_style *style, double indent, const char *text);
 
-/* Has nothing failed so far, in the run or in libharu?  Some of its functions do not call the handler of errors. */
+/* Has nothing failed so far, in the run or in libharu?  Some of its functions do not call the error handler. */
 bool tm_pdf_is_sound(const struct tm_pdf *pdf);
 
 /* A call of libharu, none after a failed one: if there was no memory for a buffer, the next write would access invalid
@@ -241,12 +241,12 @@ void tm_pdf_end_artifact(struct tm_pdf *pdf);
 bool tm_pdf_is_drawing(const struct tm_pdf *pdf);
 
 void tm_pdf_new_page(struct tm_pdf *pdf);
-/* Draw on a page that was made before; the pen is where it is. */
+/* Draw on an earlier page; the pen does not move. */
 void tm_pdf_turn_to(struct tm_pdf *pdf, int page);
 /* Nothing is drawn from here on. */
 void tm_pdf_finish_pages(struct tm_pdf *pdf);
 double tm_pdf_left_on_page(const struct tm_pdf *pdf);
-double tm_pdf_column(const struct tm_pdf *pdf); /* width of what is written on */
+double tm_pdf_column(const struct tm_pdf *pdf); /* width of the writing area */
 /* Go to the next page unless `height` points are left on this one. */
 void tm_pdf_reserve(struct tm_pdf *pdf, double height);
 
@@ -269,9 +269,9 @@ void tm_pdf_stroke(struct tm_pdf *pdf, enum tm_role role, double thickness);
 void tm_pdf_dash(struct tm_pdf *pdf, const char *pattern); /* of what is stroked: "[3 2]", "[]" = none */
 void tm_pdf_move_to(struct tm_pdf *pdf, double x, double y);
 void tm_pdf_line_to(struct tm_pdf *pdf, double x, double y);
-void tm_pdf_end_path(struct tm_pdf *pdf, bool is_filled); /* else it is stroked */
+void tm_pdf_end_path(struct tm_pdf *pdf, bool is_filled); /* otherwise it is stroked */
 
-/* What is written to the page as it is.  in: length  at most TM_PDF_CONTENT_BYTES */
+/* Bytes written to the page verbatim.  in: length  at most TM_PDF_CONTENT_BYTES */
 void tm_pdf_put(struct tm_pdf *pdf, const char *bytes, size_t length);
 
 enum { TM_PDF_OPERANDS = 6 };
@@ -281,15 +281,15 @@ void tm_pdf_operate(struct tm_pdf *pdf, const char *name, const double *operands
 #define TM_PDF_PUT(pdf, name, ...)                                                                                     \
     tm_pdf_operate(pdf, name, (const double[]){ __VA_ARGS__ }, sizeof((const double[]){ __VA_ARGS__ }) / sizeof(double))
 
-/* Deflate the streams of the document: when it has all of them. */
+/* Deflate the streams of the document, once it has all of them. */
 void tm_pdf_pack_streams(struct tm_pdf *pdf);
 
-/* Put a face into the document as far as it is drawn: when everything is. */
+/* Embed the used subset of a face, once everything is drawn. */
 void tm_pdf_embed(struct tm_pdf *pdf, enum tm_pdf_face face);
 
-/* Places of the document that its bookmarks, its contents and its links lead to. */
+/* Targets of the bookmarks, the contents and the links of the document. */
 
-/* Remember where the pen is.  in: level  0 a section, 1 what is below it; section, finding: NULL and 0 = nothing
+/* Remember where the pen is.  in: level  0 a section, 1 an entry of it; section, finding: NULL and 0 = nothing
  * links to it.  More than TM_PDF_PLACES_MOST are not remembered. */
 void tm_pdf_add_place(struct tm_pdf *pdf, int level, const char *section, size_t finding, const char *title);
 
@@ -302,19 +302,19 @@ void tm_pdf_add_file_link(struct tm_pdf *pdf, const struct tm_pdf_box *box, cons
 /* Points that the contents take, which are at the end of the first page if there is room for them. */
 double tm_pdf_contents_height(const struct tm_pdf *pdf);
 
-/* A text that readers show outside of the pages, in UTF-16: libharu's encoder of UTF-8 has tables of all characters,
- * which cost more than all that is encoded.
+/* A text that readers show outside of the pages, in UTF-16: libharu's UTF-8 encoder has tables of all characters,
+ * which cost more than the encoded text.
  * in:     text  of at most TM_PDF_CELL_BYTES, without characters of more than 16 bits */
 void tm_pdf_set_text(struct tm_pdf *pdf, HPDF_Dict in, const char *key, const char *text);
 
-/* When everything is drawn: the contents, the bookmarks, the links. */
+/* Writes the contents, the bookmarks and the links, once everything is drawn. */
 void tm_pdf_finish_places(struct tm_pdf *pdf);
 
 /* The self-contained first page: the run, the verdict, the key figures, as many findings as fit, and the breakdown of
  * device time if there is room. */
 void tm_pdf_front(struct tm_pdf *pdf);
 
-/* Points that have to be free for a finding to start: its title and the potential savings are not separated from the
+/* Points that must be free for a finding to start: its title and the potential savings are not separated from the
  * rest. */
 double tm_pdf_finding_least(const struct tm_pdf *pdf);
 
@@ -322,7 +322,7 @@ double tm_pdf_finding_least(const struct tm_pdf *pdf);
  * places. */
 void tm_pdf_finding(struct tm_pdf *pdf, const struct tm_value *finding, size_t number);
 
-/* Terms and what they are, in two columns of small print at the pen. */
+/* Terms with definitions, in two columns of small print at the pen. */
 void tm_pdf_glossary(struct tm_pdf *pdf, const struct tm_table *table);
 
 /* A sheet that is ready to be drawn. */
@@ -337,18 +337,18 @@ struct tm_pdf_grid {
 /* Measure a sheet for the column of the page. */
 void tm_pdf_grid_make(struct tm_pdf *pdf, struct tm_pdf_grid *grid, const struct tm_sheet *sheet, const char *caption);
 
-/* Points that have to be free for it to start: all of a short one, the caption and some rows of a long one. */
+/* Points that must be free for it to start: all of a short one, the caption and some rows of a long one. */
 double tm_pdf_grid_least(const struct tm_pdf *pdf, const struct tm_pdf_grid *grid);
 
 /* Draw it at the pen, which moves below it.  Rows are not split; the titles are repeated on a new page. */
 void tm_pdf_grid_draw(struct tm_pdf *pdf, const struct tm_pdf_grid *grid);
 
 /* Points that a chart takes, title and caption included.  One that is wider than the column or taller than
- * a page is made smaller. */
+ * a page is scaled down. */
 double tm_pdf_chart_height(struct tm_pdf *pdf, const struct tm_chart *chart);
 
-/* Draw it at the pen, as vectors, with its title above and its caption below; the pen moves below it.  The caller has
- * made room for it. */
+/* Draw it at the pen, as vectors, with its title above and its caption below; the pen moves below it.  The caller must
+ * have made room for it. */
 void tm_pdf_chart(struct tm_pdf *pdf, const struct tm_chart *chart);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Places of the document, and what leads to them: bookmarks, the page of contents, links. */
+/* Places of the document, and references to them: bookmarks, the table of contents, links. */
 #include "reports/pdf/pdf_page.h"
 
 #include <stdbool.h>
@@ -58,7 +58,7 @@ void tm_pdf_add_file_link(struct tm_pdf *pdf, const struct tm_pdf_box *box, cons
         pdf->link[pdf->links++] = (struct tm_pdf_link){ .path = path, .page = pdf->page_at, .box = *box };
 }
 
-/* --- what leads to a place --- */
+/* --- references to places --- */
 
 /* A destination that keeps the reader's zoom, for which libharu has no function.
  * in: y  upwards from the bottom of the page */
@@ -122,7 +122,7 @@ static void make_link(struct tm_pdf *pdf, int page, const struct tm_pdf_box *box
         TM_PDF_CALL(pdf, HPDF_LinkAnnot_SetBorderStyle(link, 0, 0, 0));
 }
 
-/* A tree of two levels, its branches folded. */
+/* A tree of two levels, with folded branches. */
 static void make_bookmarks(struct tm_pdf *pdf)
 {
     HPDF_Outline parent = NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tables on pages: widths from the widest cells, names in the face for code and on two lines at most, prose wrapped,
- * numbers to the right.  Titles of columns are wrapped where their figures are narrower. */
+ * numbers right-aligned.  Column titles are wrapped if their figures are narrower. */
 #include "reports/pdf/pdf_page.h"
 
 #include <math.h>
@@ -14,10 +14,10 @@
 
 static const double title_room = 17, above_caption = 3, below = 8, least_scale = 0.2;
 
-/* The face of the pages is wider than the one that the makers think of. */
+/* The face of the pages is wider than the one that the makers assume. */
 static const double text_scale = 0.9;
 
-/* Labels of axes may stick out a little: the makers measure texts by an estimate. */
+/* Axis labels may protrude slightly, because the makers estimate text widths. */
 static const double overhang = 16;
 
 static const double heading_room = 60; /* of the section above it */
@@ -91,7 +91,7 @@ static void draw_dot(const struct frame *f, const struct tm_mark *mark)
         tm_pdf_disc(f->pdf, mark->role, page_x(f, mark->x), page_y(f, mark->y), mark->width * f->scale);
 }
 
-/* Points of the drawing that a text may take before it leaves it. */
+/* Points that a text may take before it leaves the drawing. */
 static double text_room(const struct frame *f, const struct tm_mark *mark)
 {
     const double before = mark->x, after = f->chart->width - mark->x;
@@ -138,13 +138,13 @@ static void draw_mark(const struct frame *f, const struct tm_mark *mark)
     case TM_MARK_TEXT:
         draw_text(f, mark);
         break;
-    case TM_MARK_OPEN: /* groups are for pointers, which paper does not have */
+    case TM_MARK_OPEN: /* groups are for tooltips, which paper does not have */
     case TM_MARK_CLOSE:
         break;
     }
 }
 
-/* Readers may have no place for coordinates past 32767, so a mark that is far off every page is not drawn. */
+/* Readers may not support coordinates beyond 32767, so a mark far outside of every page is not drawn. */
 static bool is_near(double x)
 {
     return isfinite(x) && fabs(x) < FAR_OFF;
@@ -170,7 +170,7 @@ static double around_height(struct tm_pdf *pdf, const struct tm_chart *chart)
     return title_room + above_caption + lines * tm_pdf_leading(&tm_pdf_quiet) + below;
 }
 
-/* What is wider than the column or taller than a page is made smaller. */
+/* Charts wider than the column or taller than a page are scaled down. */
 static double scale_of(struct tm_pdf *pdf, const struct tm_chart *chart)
 {
     const double room = pdf->bottom - pdf->top - heading_room - around_height(pdf, chart);
@@ -297,7 +297,7 @@ static double natural_width(struct tm_pdf *pdf, const struct tm_sheet *sheet, in
     return widest;
 }
 
-/* In a table that is too wide, a few long cells of prose are wrapped in favour of the columns that follow. */
+/* In a table that is too wide, a few long cells of prose are wrapped in favor of the columns that follow. */
 static void measure(struct tm_pdf *pdf, struct tm_pdf_grid *grid)
 {
     const struct tm_sheet *sheet = grid->sheet;
@@ -318,7 +318,7 @@ static double room_of(const struct tm_pdf_grid *grid, int row, int column)
     return grid->widths[column] - indent_of(grid->sheet, row, column, grid->widths[column]);
 }
 
-/* Make the cells of a row ready: safe and cut. */
+/* Prepare the cells of a row: safe and cut. */
 static void prepare(struct tm_pdf *pdf, const struct tm_pdf_grid *grid, int row)
 {
     const struct tm_sheet *sheet = grid->sheet;
@@ -430,7 +430,7 @@ void tm_pdf_grid_draw(struct tm_pdf *pdf, const struct tm_pdf_grid *grid)
     if (sheet->headed)
         draw_row(pdf, grid, -1);
     for (int r = 0; r < sheet->rows && !tm_failed(pdf->run) && !pdf->is_full; r++) {
-        /* What sums up is not alone on a page. */
+        /* Sums are not alone on a page. */
         const bool takes_next = r + 2 == sheet->rows && sheet->summed[r + 1];
 
         if (tm_pdf_left_on_page(pdf) < grid->heights[r + 1] + (takes_next ? grid->heights[r + 2] : 0)) {

@@ -19,16 +19,16 @@ const struct tm_pdf_style tm_pdf_quiet = { .face = TM_PDF_REGULAR, .size = 7.2, 
 
 const struct tm_pdf_style tm_pdf_label = { .face = TM_PDF_REGULAR, .size = 7.6, .role = TM_ROLE_QUIET };
 
-static const double code_size = 0.93; /* beside the face around it */
+static const double code_size = 0.93; /* relative to the surrounding face */
 
 static const double least_filled = 0.5; /* of a line that ends at a joint */
 
-static const double inexact = 0.01; /* of sums of widths: a text fits its own width */
+static const double inexact = 0.01; /* for rounding of sums: a text fits its own width */
 
 static const char ellipsis[] = "\xe2\x80\xa6";
 
 enum {
-    CODE_ON = 0x0e, /* no text has control characters once it is safe */
+    CODE_ON = 0x0e, /* safe texts have no control characters */
     CODE_OFF = 0x0f,
     PIECE_BYTES = 16,
     REPLACEMENT = 0xfffd,
@@ -51,7 +51,7 @@ static bool is_right_to_left(uint32_t code)
     return is_between(code, 0x0590, 0x08ff) || is_between(code, 0xfb1d, 0xfdff) || is_between(code, 0xfe70, 0xfeff);
 }
 
-/* Marks that are above others could be heaped up: they have no width. */
+/* Combining marks could be stacked, since they have no width. */
 static bool is_drawable(const struct tm_pdf *pdf, uint32_t code)
 {
     if (code > BMP_LAST || code == SOFT_HYPHEN || is_right_to_left(code) || is_between(code, 0xe000, 0xf8ff))
@@ -62,7 +62,7 @@ static bool is_drawable(const struct tm_pdf *pdf, uint32_t code)
     return true;
 }
 
-/* A character as it is, or as an escape.  in: piece  PIECE_BYTES */
+/* A character, unchanged or as an escape.  in: piece  PIECE_BYTES */
 static size_t spell(char *piece, const char *at, size_t bytes, uint32_t code, bool as_it_is)
 {
     if (code == NO_BREAK_SPACE) {
@@ -272,7 +272,7 @@ void tm_pdf_fit(const struct tm_pdf *pdf, const struct tm_pdf_style *style, char
 
 /* --- drawn --- */
 
-/* Two bytes of a string: what would end it is escaped, and so is what readers take for the end of a line. */
+/* Two bytes of a string: bytes that would end it are escaped, and so are those that readers treat as line ends. */
 static char *put_byte(char *to, unsigned byte)
 {
     if (byte == '(' || byte == ')' || byte == '\\' || byte == '\r')

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A link beside each heading, to be copied.
+// A link beside each heading that can be copied.
 
 function addressOf(id) {
     return `${location.href.split('#')[0]}#${id}`;

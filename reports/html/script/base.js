@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the other parts share: elements, texts of cells and rows, and what a screen reader is told.
+// Shared by the other parts: elements, texts of cells and rows, and announcements to screen readers.
 
 function all(selector, inside = document) {
     return Array.from(inside.querySelectorAll(selector));
 }
 
-// Text goes in as text: nothing here takes markup.
+// Strings are inserted as text, never as markup.
 function make(tag, attributes, ...content) {
     const element = document.createElement(tag);
     for (const [name, value] of Object.entries(attributes))
@@ -31,7 +31,7 @@ function say(text) {
     status.textContent = text;
 }
 
-// Of a name that is shown cut: the whole.
+// The full name if it is shown truncated.
 function textOf(cell) {
     return (cell.querySelector('.full') || cell).textContent.trim();
 }
@@ -46,7 +46,7 @@ function bodyRows(table) {
 
 const rowTexts = new WeakMap();
 
-// What a search looks into, in small letters; worked out once.
+// The lowercase text that searches match, computed once.
 function rowText(row) {
     if (!rowTexts.has(row))
         rowTexts.set(row, Array.from(row.cells, textOf).join(' ').toLowerCase());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Columns that are hidden and shown again; the first one stays, since it names the rows.
+// Hides and shows columns; the first one cannot be hidden, since it names the rows.
 
 function hideColumns(table, hidden) {
     for (const row of table.rows) {

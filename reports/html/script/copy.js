@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copying: queries as they stand, tables as CSV (RFC 4180).
+// Copies queries unchanged and tables as CSV (RFC 4180).
 
 const SHOWN_MS = 1500;
 const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
@@ -14,14 +14,14 @@ function copyBySelection(text) {
     try {
         isDone = document.execCommand('copy');
     } catch {
-        // told by the result
+        // the result reports it
     }
     area.remove();
     focused?.focus();
     return isDone;
 }
 
-// Some browsers keep the clipboard from pages that were opened as files.
+// Some browsers deny clipboard access to pages opened as files.
 async function copyText(text) {
     try {
         await navigator.clipboard.writeText(text);
@@ -31,7 +31,7 @@ async function copyText(text) {
     }
 }
 
-// A button that copies what `give` returns; `orElse` is called where the browser does not let it.
+// A button that copies what `give` returns; `orElse` is called if the browser does not allow it.
 function makeCopyButton(label, give, orElse) {
     const button = makeButton('copy', label, async () => {
         const isDone = await copyText(give());
@@ -57,7 +57,7 @@ function makeCodeCopy(code) {
     code.after(button);
 }
 
-// A text that a spreadsheet would take for a formula gets a mark before it.
+// Text that a spreadsheet would interpret as a formula is prefixed with an apostrophe.
 function csvField(text) {
     const safe = /^[\s"']*[=+\-@\uff1d\uff0b\uff0d\uff20]|^[\t\r\n]/.test(text) && !NUMBER.test(text) ? `'${text}` : text;
     return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
@@ -73,14 +73,14 @@ function csvTitle(header) {
     return csvField(unit ? `${header.textContent.trim()} (${unit})` : header.textContent.trim());
 }
 
-// All rows, also those that are hidden.
+// All rows, including hidden ones.
 function csvOf(table) {
     const titles = all('thead th', table).map(csvTitle);
     const rows = bodyRows(table).map((row) => Array.from(row.cells, csvCell));
     return [titles, ...rows].map((fields) => `${fields.join(',')}\r\n`).join('');
 }
 
-// In Markdown names are code, and what it would act on is escaped.
+// In Markdown, names are inline code, and special characters are escaped.
 function markdownCell(cell) {
     const text = textOf(cell).replace(/\s+/g, ' ');
     if (!text || !cell.matches('.name, .id, .tree'))
@@ -90,7 +90,7 @@ function markdownCell(cell) {
     return `${ticks}${padded.replaceAll('|', '\\|')}${ticks}`;
 }
 
-// What is seen: without hidden columns and rows.
+// What is visible, without hidden columns and rows.
 function markdownOf(table) {
     const line = (cells) => `| ${cells.join(' | ')} |\n`;
     const shown = (row) => Array.from(row.cells).filter((cell) => !cell.hidden);

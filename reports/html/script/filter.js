@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A field above a long table: only rows with all its words are shown, those beyond the fold too.
+// A filter above a long table: only rows that contain all its words are shown, including folded ones.
 
 function makeFilter(table, key, tools) {
     const field = makeSearchField('Filter rows', `Filter rows of: ${nameOf(table)}`);

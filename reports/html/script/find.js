@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One field that looks into all texts: findings, their evidence, every row of every table, notes.
+// One field that searches all text: findings, their evidence, every row of every table, notes.
 
 const TYPING_MS = 120;
 
@@ -10,7 +10,7 @@ function isTyped(event) {
 const PLACES = '.top .verdict, .top li, .top .facts > div, main tbody tr, main p, main li, main .facts > div, main h2, main h3, main figcaption';
 let places = null;
 
-// Each with its text in small letters, looked up once; what another one is part of is not counted twice.
+// Each with its lowercase text, computed once; nested elements are not counted twice.
 function allPlaces() {
     places ??= all(PLACES).filter((part) => !part.parentElement.closest('tbody tr, .page-tools') && !part.closest('.unfold'))
         .filter((part) => part.localName !== 'li' || !part.querySelector('tbody tr'))

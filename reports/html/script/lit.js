@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A row of a table and the marks of a chart that have its name show each other, inside of a section.
+// Within a section, a table row and the chart marks with its name highlight each other.
 
-// "step 3" of "step 3, compute: 2.1 ms of 4 ms", where a row is called so.
+// "step 3" of "step 3, compute: 2.1 ms of 4 ms", if a row has that name.
 function rowOfMark(mark, rows) {
     const text = tipTexts.get(mark) ?? '';
     let best = null, length = 0;
@@ -18,7 +18,7 @@ function rowOfMark(mark, rows) {
 
 const pairs = new WeakMap();
 
-// Of each mark its row, of each row its marks; worked out when a section is first pointed at.
+// Maps each mark to its row and each row to its marks; computed when the pointer first enters a section.
 function pairsOf(part) {
     const place = part.closest('section, .top');
     if (!place)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is folded away opens where a link, a search or the printer wants it.
+// Opens folded content when a link, a search or the printer needs it.
 
 function reveal(element) {
     for (let part = element; part; part = part.parentElement) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tables that sort by a column: one way, the other way, as they were.
+// Sorts tables by a column: one direction, the other, then the original order.
 
 const NATURAL = new Intl.Collator('en', { numeric: true, sensitivity: 'base' });
 const NO_VALUE = ['', '\u2013'];
 
-// A number, a text, or null where there is no value.
+// A number, a string, or null if there is no value.
 function sortKey(row, column) {
     const cell = row.cells[column];
     if (!cell)
@@ -15,7 +15,7 @@ function sortKey(row, column) {
     return NO_VALUE.includes(text) ? null : text;
 }
 
-// Rows without a value come last either way.
+// Rows without a value come last in both directions.
 function compareKeys(a, b, sign) {
     if (a === null || b === null)
         return (a === null) - (b === null);
@@ -33,7 +33,7 @@ function sortRows(rows, column, direction) {
         .map((pair) => pair[1]);
 }
 
-// Numbers begin with the largest, texts with the first.
+// Numbers start in descending order, text in ascending order.
 function nextDirection(header) {
     const turns = header.classList.contains('n') ? ['descending', 'ascending'] : ['ascending', 'descending'];
     return turns[turns.indexOf(header.getAttribute('aria-sort')) + 1];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The page is complete without any of this.
+// The page is complete without any of these scripts.
 
 function makeTableTools(table) {
     const tools = make('div', { class: 'table-tools' });
@@ -19,7 +19,7 @@ function makePageTools() {
     const tools = make('div', { class: 'page-tools' });
     makeFinder(tools);
     makeThemeSwitch(tools);
-    // On a phone the first screen is the report's: the tools stand where the sections start.
+    // On a phone, the first screen belongs to the report, so the tools are where the sections start.
     const narrow = window.matchMedia('(max-width: 640px)');
     const place = () => document.querySelector(narrow.matches ? 'main' : 'nav').prepend(tools);
     narrow.addEventListener('change', place);

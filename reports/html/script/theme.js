@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Light, dark, or as the system has it.
+// Light, dark, or the system's theme.
 
 const THEMES = ['auto', 'light', 'dark'];
 const THEME_KEY = 'tracemill-theme';
 
-// Pages that were opened as files may have no storage: then the choice holds as long as the page.
+// Pages opened as files may have no storage: the choice then lasts until the page is closed.
 function storedTheme() {
     try {
         return window.localStorage.getItem(THEME_KEY);
@@ -17,7 +17,7 @@ function storeTheme(theme) {
     try {
         window.localStorage.setItem(THEME_KEY, theme);
     } catch {
-        // told by storedTheme
+        // storedTheme reports it
     }
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Definitions where the word stands, and what a mark of a chart is: beside the pointer or what has the focus.
+// Tooltips with the definition of a term or the meaning of a chart mark, beside the pointer or the focused element.
 
 const TIP_GAP = 12, TIP_EDGE = 8, TIP_HIDE_MS = 150;
 const KEY_STEPS = { ArrowLeft: -1, ArrowUp: -1, ArrowRight: 1, ArrowDown: 1, Home: -Infinity, End: Infinity };
@@ -7,7 +7,7 @@ const tip = make('div', { class: 'tooltip', id: 'tooltip', role: 'tooltip', hidd
 const tipTexts = new WeakMap();
 let tipOwner = null, tipTimer = 0;
 
-// The innermost element here that has something to tell.
+// The innermost element here that has a tooltip.
 function tipOwnerAt(element) {
     for (let part = element; part; part = part.parentElement) {
         if (tipTexts.has(part))
@@ -16,7 +16,7 @@ function tipOwnerAt(element) {
     return null;
 }
 
-// Beside a point of the window, inside of it.
+// Beside a point of the window, and within the window.
 function placeTip(x, y) {
     const box = tip.getBoundingClientRect();
     const root = document.documentElement;
@@ -47,7 +47,7 @@ function showTip(owner) {
     placeBelow(owner);
 }
 
-// The tip of a mark follows the pointer; that of a word stays below it, and one can move onto it.
+// The tip of a mark follows the pointer; that of a word stays below the word, so the pointer can move onto it.
 function onPointer(event) {
     const owner = tip.contains(event.target) ? tipOwner : tipOwnerAt(event.target);
     if (owner === null && tipOwner === null)
@@ -61,7 +61,7 @@ function onPointer(event) {
         placeTip(event.clientX, event.clientY);
 }
 
-// What has the focus keeps its tip.
+// The focused element keeps its tip.
 function onScroll() {
     const focused = document.activeElement;
     if (tipOwner && (focused === tipOwner || focused === tipOwner.ownerSVGElement))
@@ -70,7 +70,7 @@ function onScroll() {
         hideTip();
 }
 
-// A chart takes the focus as a whole; the arrows go from mark to mark.
+// A chart is focused as a whole; the arrow keys move from mark to mark.
 function makeMarksReachable(svg, marks) {
     let at = -1;
     svg.setAttribute('tabindex', '0');
@@ -85,7 +85,7 @@ function makeMarksReachable(svg, marks) {
     });
 }
 
-// Ours takes the place of the browser's own tip: the text of <title>.
+// Ours replaces the browser's own tooltip, the text of <title>.
 function takeTitle(title) {
     const mark = title.parentNode;
     tipTexts.set(mark, title.textContent);

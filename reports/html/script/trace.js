@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a place of a finding to the trace: a file that the reader picks, or drops onto the page, goes to the tab of Perfetto by the
-// messages of perfetto.dev/docs/visualization/deep-linking-to-perfetto-ui, inside the browser.  `tracemill open` has links of its own.
+// From a finding to its place in the trace: sends a file that the reader selects, or drops onto the page, to Perfetto's
+// tab inside the browser, with the messages of perfetto.dev/docs/visualization/deep-linking-to-perfetto-ui.
+// `tracemill open` has its own links.
 
 const PERFETTO = 'https://ui.perfetto.dev';
 const TRACE_FILE = /\.(pftrace|perfetto-trace|json)(\.gz)?$/i;
@@ -25,7 +26,7 @@ function pickTrace() {
     });
 }
 
-// Perfetto answers once it listens.
+// Perfetto answers when it is ready.
 function whenPerfettoListens(target) {
     return new Promise((done, fail) => {
         const end = Date.now() + WAIT_MS;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What was searched, filtered, sorted and hidden stands in the fragment of the address, behind the anchor and a '~', so that a
-// view can be sent.
+// Keeps searches, filters, sort orders and hidden columns in the fragment of the URL, after the anchor and a '~', so
+// that a view can be shared.
 
 const view = new URLSearchParams(location.hash.split('~')[1] ?? '');
 
@@ -16,11 +16,11 @@ function writeView() {
     try {
         window.history.replaceState(null, '', address);
     } catch {
-        // the address stays as it is
+        // the URL stays unchanged
     }
 }
 
-// in: value  '' = as it was first
+// in: value  '' = the initial state
 function keepView(key, value) {
     if (value === '')
         view.delete(key);
@@ -29,7 +29,7 @@ function keepView(key, value) {
     writeView();
 }
 
-// A link to an anchor keeps the view.
+// Links to anchors keep the view.
 function makeViewStay() {
     window.addEventListener('hashchange', () => {
         if (!location.hash.includes('~'))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A chart of columns shows a range of them: chosen by two lists, or drawn with the pointer.
+// Zooms a column chart to a range selected with two lists or by dragging.
 
 function plotOf(svg) {
     const count = Number(svg.dataset.columns), left = Number(svg.dataset.left);
@@ -34,7 +34,7 @@ function makeList(label, names) {
         ...names.map((name, at) => make('option', { value: String(at) }, name)));
 }
 
-// Names of the columns are those of the rows of the chart's table.
+// The columns have the names of the rows in the chart's table.
 function makeZoom(figure) {
     const drawings = all('svg[data-columns]', figure);
     const names = all('details.twin tbody tr', figure).map((row) => textOf(row.cells[0]));

@@ -11,7 +11,7 @@
 
   const say = (text) => { $('status').textContent = text; };
 
-  /* A place with some room around it. */
+  /* A place with some margin around it. */
   const around = ({ begin, end }) => {
     const room = (end - begin) / 4n + 1000n;
     return { begin: begin > room ? begin - room : 0n, end: end + room };
@@ -34,7 +34,7 @@
     return `${facts.ui}/#!/?${query}`;
   };
 
-  /* Perfetto answers PING once it listens. */
+  /* Perfetto answers PING when it is ready. */
   const whenReady = (target) => new Promise((done, fail) => {
     const end = Date.now() + WAIT_MS;
     const ask = setInterval(() => {
@@ -105,7 +105,7 @@
 
   const psOf = (cell) => (cell && /^\d+$/.test(cell.dataset.v || '') ? BigInt(cell.dataset.v) : null);
 
-  /* As the trace rounds. */
+  /* Rounded as in the trace. */
   const toNs = (ps) => (ps + 500n) / 1000n;
 
   const nameOf = (row) => {
@@ -113,7 +113,7 @@
     return head ? (head.querySelector('.full') || head).textContent : null;
   };
 
-  /* Tables that say when: their rows are places. */
+  /* Tables with times: their rows are places. */
   const linkTable = (table) => {
     const titles = [...table.querySelectorAll('thead tr:last-child th')].map((th) => th.textContent.trim());
     const start = titles.findIndex((title) => STARTS.includes(title));
@@ -160,7 +160,7 @@
       $('report').addEventListener('load', linkReport, { once: true });
       $('report').src = 'report.html';
     }
-    /* The server ends when nobody holds this open. */
+    /* The server exits when no page keeps this connection open. */
     const alive = new EventSource('alive');
     alive.addEventListener('error', () => setTimeout(() => {
       if (alive.readyState !== EventSource.OPEN) say('tracemill has ended: links to Perfetto no longer work.');
