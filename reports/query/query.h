@@ -9,13 +9,13 @@
 #include "pipeline/run.h"
 
 /* SQL over a run: tables of its summary, and the events, in one database (pipeline/database.h).  A statement is
- * prepared before anything is read, so that a mistake in it costs no time and only the tables that it reads are
+ * prepared before anything is read, so that errors in it are found immediately and only the tables that it reads are
  * filled. */
 
 struct sqlite3;
 struct sqlite3_stmt;
 
-/* The error of a query that runs for too long. */
+/* The error of a query that exceeds its time limit. */
 #define TM_QUERY_LATE "the query took longer than --time-limit"
 #define TM_QUERY_LATE_HINT "raise --time-limit, or ask for less: a WHERE, or a join on fewer rows"
 
@@ -38,7 +38,7 @@ struct tm_query_question {
 /* To add a table of the summary: its row in query_tables.c.  Its columns are the fields of the list. */
 struct tm_query_table {
     const char *name;
-    const char *list; /* what `show` calls it: "host.threads"; NULL = it is not of the summary */
+    const char *list; /* its name in `show`: "host.threads"; NULL = it is not from the summary */
     enum tm_query_source source;
     const char *help;
     const struct tm_doc_field *fields; /* NULL = those of the list */
@@ -75,7 +75,7 @@ struct tm_query_answer {
 };
 
 /* Run the statement and print what it returns.
- * errors: TM_ERR_USAGE  a mistake that shows while it runs; TM_ERR_LIMIT  time or memory; TM_ERR_OUTPUT */
+ * errors: TM_ERR_USAGE  an error found while it runs; TM_ERR_LIMIT  time or memory; TM_ERR_OUTPUT */
 tm_status tm_query_print(struct tm_run *run, const struct tm_query_answer *answer, FILE *to) TM_MUST_USE;
 
 /* Print the tables, or one of them with its columns and questions.
@@ -87,7 +87,7 @@ tm_status tm_query_print_schema(struct tm_run *run, const char *name, enum tm_qu
 /* Columns of a table, in their order.
  * in: name  as in SQL; title and help of the field */
 typedef void tm_query_each(void *to, const char *name, const char *path, const struct tm_doc_field *field);
-/* The type that SQL has for it: "INTEGER", "REAL", "TEXT"; "" = that of each value. */
+/* Its SQL type: "INTEGER", "REAL", "TEXT"; "" = that of each value. */
 const char *tm_query_type(const struct tm_doc_field *field);
 void tm_query_columns(struct tm_run *run, const struct tm_query_table *table, tm_query_each *each, void *to);
 

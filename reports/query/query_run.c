@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A statement: whether it may run, which tables it reads, and its rows in a form.  Only SELECT is authorized, and only
- * tables and views of the run.  Text and Markdown hold the rows they print, JSON and CSV none. */
+/* A statement: its authorization, the tables it reads, and its formatted rows.  Only SELECT is authorized, and only
+ * tables and views of the run.  Text and Markdown keep the rows they print in memory, JSON and CSV do not. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,7 +21,7 @@ enum { ROWS_SHOWN = 1000, ROWS_OF_SHEET = 12, OPS_BETWEEN_LOOKS = 100000, NOTE_B
 struct check {
     uint32_t wanted;
     unsigned sources;
-    const char *refused; /* what the statement does that no query may */
+    const char *refused; /* a forbidden action of the statement */
 };
 
 static void want_table(struct check *c, const char *table, const char *column)
@@ -200,7 +200,7 @@ static void fail_step(struct answer *a)
     }
 }
 
-/* The next row is there.  Rows past the limit are counted. */
+/* A next row exists.  Rows past the limit are counted. */
 static bool next_row(struct answer *a)
 {
     int code;
@@ -222,7 +222,7 @@ static bool next_row(struct answer *a)
     return false;
 }
 
-/* Columns of one name get a number: JSON has them by name. */
+/* Columns with the same name get a number, because JSON has them by name. */
 static void name_columns(struct answer *a)
 {
     for (int i = 0; i < a->columns; i++) {
@@ -467,7 +467,7 @@ static tm_status put_people(struct answer *a)
     return TM_OK;
 }
 
-/* --- all of it --- */
+/* --- running a query --- */
 
 static bool is_data(enum tm_query_form form)
 {

@@ -291,7 +291,7 @@ static bool is_time(const struct tm_doc_field *field)
     return strcmp(tm_doc_unit(tm_doc_kind_of(field)), "ps") == 0 && !(field->shape & TM_DOC_LIST);
 }
 
-/* Beside total_ps total_ms, beside idle_ps_host idle_ms_host. */
+/* For total_ps, total_ms; for idle_ps_host, idle_ms_host. */
 static void select_column(void *to, const char *name, const char *path, const struct tm_doc_field *field)
 {
     struct sql *const sql = to;
@@ -347,7 +347,7 @@ static void count_column(void *to, const char *name, const char *path, const str
     ++*(int *)to;
 }
 
-/* A list of texts or numbers as a JSON array, which json_each() takes apart. */
+/* A list of texts or numbers as a JSON array, for json_each(). */
 static void bind_list(struct filling *f, const struct tm_value *list)
 {
     FILE *const to = fmemopen(f->list, SQL_BYTES, "w");

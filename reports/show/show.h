@@ -10,7 +10,7 @@
 #include "reports/content/content.h"
 
 /* A table or a figure of a document (a summary, a comparison, a night ...), found by its name or its path, filtered,
- * sorted, and limited, with a summary of the omitted rows.  All knowledge of tables, their rows, and their figures
+ * sorted, and limited, with a summary of the omitted rows.  Everything about tables, their rows, and their figures
  * comes from the fields of the document (pipeline/doc/doc_fields.h).  As JSON it is a separate document:
  * schemas/SHOW.md. */
 
@@ -61,7 +61,7 @@ struct tm_show_table {
     int64_t most;        /* the document lists at most this many rows, and does not count the others; 0 = all */
     const char *why;     /* why this document does not have the table; NULL = it has */
     bool has_figures;    /* rows of figures: each has a path, a value and a unit */
-    struct tm_doc *made; /* holds rows that are not a list of the document; NULL */
+    struct tm_doc *made; /* owns rows that are not a list of the document; NULL */
     struct tm_doc_field own[TM_SHOW_FIELDS]; /* fields of such rows */
 };
 
@@ -91,8 +91,8 @@ struct tm_show_rows {
     size_t *pick; /* places of the rows to print */
     size_t count, room;
     struct tm_show_sum returned, by_where, by_top, unlisted;
-    bool rows_are_known;             /* how many the document does not list */
-    bool is_known[TM_SHOW_MEASURES]; /* and what they add up to */
+    bool rows_are_known;             /* number of rows that the document does not list */
+    bool is_known[TM_SHOW_MEASURES]; /* and their sum */
 };
 
 /* A condition consists of comparisons of a field with a value or another field, joined by and, or, not, and

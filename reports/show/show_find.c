@@ -134,7 +134,7 @@ static void walk_figures(const struct tm_doc_field *fields, const struct tm_valu
     }
 }
 
-/* --- rows that are made --- */
+/* --- generated rows --- */
 
 struct making {
     struct tm_value *rows;
@@ -220,8 +220,8 @@ static void show_figure(struct tm_run *run, struct tm_show_table *table, const s
         tm_add_string(tm_element(m.rows, 0), "title", table->title);
 }
 
-/* Rows out of the elements of a list, or the members of a map, that are not objects with fields: with the number or the
- * name of each. */
+/* Rows from the elements of a list, or the members of a map, that are not objects with fields: each with its number or
+ * name. */
 static void add_element(struct tm_value *rows, const struct tm_doc_field *field, const char *name, size_t number,
                         const struct tm_value *value)
 {
@@ -276,9 +276,9 @@ static void make_elements(struct tm_run *run, struct tm_show_table *table, const
                     is_map ? tm_value_at(value, i) : tm_at(value, i));
 }
 
-/* --- what a table does not list --- */
+/* --- unlisted rows --- */
 
-/* Beside `rows` there may be `rest`, beside `python` `python_rest`, and a `rest` may have a member for each list. */
+/* `rows` may be followed by `rest`, `python` by `python_rest`, and a `rest` may have a member for each list. */
 static const struct tm_value *find_rest(const struct tm_value *parent, const char *key)
 {
     char name[TM_SHOW_KEY];
@@ -315,7 +315,7 @@ static const char *find_measure(const struct tm_doc_field *fields, const struct 
     return other;
 }
 
-/* A list of the longest ones is beside the figures of all of them. */
+/* A list of the longest ones is next to the figures of all of them. */
 static void make_rest(struct tm_run *run, struct tm_show_table *table, const struct tm_doc_field *field,
                       const struct tm_value *parent)
 {
@@ -358,7 +358,7 @@ static void find_left_out(struct tm_run *run, struct tm_show_table *table, const
 
 /* --- tables of the document --- */
 
-/* Why a path leads to nothing: the reason of the first null on the way. */
+/* Why a path does not exist: the reason of the first null along it. */
 static const char *why_missing(const struct tm_value *root, const char *path)
 {
     char part[TM_SHOW_PATH];
@@ -516,7 +516,7 @@ static void add_table(struct contents *c, const char *name, const struct tm_doc_
     end_content(row, units, named, tm_has(value) ? NULL : why_null(value));
 }
 
-/* Tables wherever they are; figures of whole sections, which those of their parts are among. */
+/* Tables at any level; figures of whole sections, including those of their parts. */
 static void add_contents(void *to, const char *path, const struct tm_doc_field *field, const struct tm_value *value,
                          const struct tm_value *parent)
 {
@@ -579,7 +579,7 @@ static void show_contents(struct tm_run *run, struct tm_show_table *table, const
 /* --- names --- */
 
 struct search {
-    const char *end; /* what the path has to end with */
+    const char *end; /* required end of the path */
     char found[TM_SHOW_PATH], others[TM_SHOW_PATH];
     size_t count;
 };
@@ -618,7 +618,7 @@ static void offer_table(void *to, const char *path, const struct tm_doc_field *f
     (void)parent;
     if (!is_table(field) && !main_list(field->fields))
         return;
-    nearest.word = nearest.word ? "" : NULL; /* so that another one is distinguished from it */
+    nearest.word = nearest.word ? "" : NULL; /* so that another one can be distinguished from it */
     tm_nearest_offer(&nearest, n->wrong, path);
     if (dot)
         tm_nearest_offer(&nearest, n->wrong, dot + 1);
@@ -647,7 +647,7 @@ static void suggest(struct tm_run *run, const struct tm_value *root, const char 
         tm_hint(&run->error, "'tracemill show RUN' lists the tables; paths lead further down: devices[0].gaps.longest");
 }
 
-/* What is at a path of the document.  out: false: nothing */
+/* The value at a path of the document.  out: false: none */
 static bool show_path(struct tm_run *run, struct tm_show_table *table, const struct tm_value *root, const char *path)
 {
     const struct tm_doc_field *list;
@@ -723,7 +723,7 @@ static bool show_name(struct tm_run *run, struct tm_show_table *table, const str
     return true;
 }
 
-/* A path that ends among the elements of a list says how many there are. */
+/* For a path that ends among the elements of a list, report their number. */
 static void refuse_name(struct tm_run *run, const struct tm_value *root, const char *what)
 {
     const char *const bracket = strrchr(what, '[');

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An instruction of a compiled program as text: its facts, then what is around it, a line each. */
+/* An instruction of a compiled program as text: its facts, then the surrounding instructions, a line each. */
 #include <string.h>
 
 #include "reports/format/format.h"
@@ -70,7 +70,7 @@ static bool has_operand(const struct tm_value *row, const char *name)
     return false;
 }
 
-/* Those of a relation, below each one those of the second level that belong to it. */
+/* The instructions of a relation, each followed by its instructions of the second level. */
 static void put_relation(FILE *to, const struct tm_value *rows, const char *relation, const char *title)
 {
     const bool is_operand = strcmp(relation, "operand") == 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The rows that were chosen, in a form: which fields of them, how each is shown, and below them what was left out. */
+/* Prints the selected rows: their fields, the format of each, and what was left out. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 
 enum {
     ROWS_OF_SHEET = 128,
-    LONG_ROWS_OF_SHEET = 12, /* where cells are made of several texts, which have little room in a sheet */
+    LONG_ROWS_OF_SHEET = 12, /* for cells composed of several texts, which have little room in a sheet */
     LIST_BYTES = 1024,
     LINE_BYTES = 2048,
     PROSE_MOST = 1, /* columns of sentences that a table has unless they are requested */
@@ -38,7 +38,7 @@ struct answer {
     size_t first_more; /* columns from here on have no room in a sheet */
     bool is_chosen;    /* the columns are those of --fields */
     struct tm_column list[TM_SHOW_COLUMNS];
-    struct tm_doc *row; /* the last one that was put together for JSON */
+    struct tm_doc *row; /* the last one that was composed for JSON */
     size_t next;
 };
 
@@ -71,7 +71,7 @@ static void add_each(void *to, const char *path, const struct tm_doc_field *fiel
     (void)add_column(to, path, field);
 }
 
-/* Columns as reports have them, where one of their sections has a table of this list. */
+/* Columns as in reports, if one of their sections has a table of this list. */
 struct search {
     struct answer *answer;
     char list[TM_SHOW_PATH];
@@ -128,14 +128,14 @@ static bool has_values(const struct answer *a, const struct column *c)
     return false;
 }
 
-/* Figures are shown with their unit: its column would say it again. */
+/* Figures are shown with their unit, so its column would be redundant. */
 static bool repeats(const struct answer *a, const struct column *c)
 {
     return (a->table.has_figures && strcmp(c->path, "unit") == 0) ||
            (a->table.fields == tm_doc_content_row && strcmp(c->path, "kind") == 0);
 }
 
-/* What is printed unless fields are requested: no lists, and not all sentences. */
+/* The default columns: no lists, and not all sentences. */
 static void find_own_columns(struct answer *a)
 {
     size_t kept = 0, sentences = 0;
@@ -187,7 +187,7 @@ static tm_status choose_field(struct answer *a, const char *path)
             one[0].shape &= ~(unsigned)TM_DOC_MAP;
         (void)snprintf(before, sizeof(before), "%.*s", dot ? (int)(dot - path) : 0, path);
         tm_show_walk(one, before, add_each, a);
-        for (size_t i = columns; i < a->columns; i++) /* whose own name may be that of the copy above */
+        for (size_t i = columns; i < a->columns; i++) /* its own name may point to the copy above */
             if (a->column[i].field == one)
                 a->column[i].field = place.field;
     } else {
@@ -242,7 +242,7 @@ static tm_status choose_columns(struct answer *a)
 
 /* --- cells of sheets --- */
 
-/* "a; b", sentences one after the other, cut where the room ends; of objects their number. */
+/* "a; b", or consecutive sentences, cut if there is no room; for objects, their number. */
 static void join_list(char out[LIST_BYTES], const struct tm_value *list)
 {
     char number[TM_FORMAT_BYTES];
@@ -344,7 +344,7 @@ static size_t fill(void *of, struct tm_sheet *sheet, size_t from)
     return rows;
 }
 
-/* --- what was left out, in words --- */
+/* --- omitted rows, in words --- */
 
 static const char *const measure_words[TM_SHOW_MEASURES] = { "time_ps", "count", "bytes" };
 
@@ -421,7 +421,7 @@ static void make_count(char line[LINE_BYTES], const struct answer *a)
     tm_format_append(line, LINE_BYTES, ".");
 }
 
-/* The section of the summary with the table, for the marks of losses. */
+/* The section of the summary that has the table, for the marks of losses. */
 static const char *section_of(const struct answer *a, char out[TM_SHOW_KEY])
 {
     (void)snprintf(out, TM_SHOW_KEY, "%.*s", (int)strcspn(a->table.path, ".["), a->table.path);
@@ -458,7 +458,7 @@ static void put_marks(const struct answer *a)
     }
 }
 
-/* What had no room: titles of columns that a sheet, or a line, could not hold. */
+/* Titles of columns that did not fit into a sheet or a line. */
 static void put_left_columns(const struct answer *a, const char *dropped)
 {
     char line[LINE_BYTES];
@@ -682,7 +682,7 @@ static tm_status put_json(struct answer *a)
     return st ? st : a->run->error.status;
 }
 
-/* --- all of it --- */
+/* --- printing --- */
 
 static tm_status write_answer(struct answer *a)
 {

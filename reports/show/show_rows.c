@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which rows of a table are printed, and what the others add up to.  Of a row its place in the list is kept, nothing
- * else.
+/* Which rows of a table are printed, and the sums of the others.  Only the index of a row in the list is
+ * kept.
  *
- * Conditions are read once into a tree of fixed room, by recursive descent of limited depth, then compared with each
- * row. What fields mean and count is in the tables of fields, so that a wrong name, a wrong unit and a wrong word are
+ * Conditions are parsed once into a tree of fixed size, by recursive descent of limited depth, then evaluated for each
+ * row.  The types and units are in the tables of fields, so that a wrong name, a wrong unit and a wrong word are
  * found before the first row is examined. */
 #include <ctype.h>
 #include <inttypes.h>
@@ -68,9 +68,9 @@ struct condition {
     size_t used;
 };
 
-/* --- refusals --- */
+/* --- errors --- */
 
-/* The text around a place, with '^' before it. */
+/* The text around a position, with '^' before it. */
 static void point(char *out, size_t bytes, const char *text, size_t at)
 {
     const size_t length = strlen(text), from = at > AROUND_BYTES ? at - AROUND_BYTES : 0,
@@ -133,7 +133,7 @@ static size_t word_length(const char *at)
     return n;
 }
 
-/* The word, if it is here; any case. */
+/* The word, if it is at this position; any case. */
 static bool take_word(struct condition *w, const char *word)
 {
     const size_t length = strlen(word);
@@ -174,7 +174,7 @@ static char *keep(struct condition *w, const char *text, size_t length)
 
 /* --- operands --- */
 
-/* Two quotes in a text in such quotes represent one. */
+/* Inside quotes, two quotes represent one. */
 static void read_quoted(struct condition *w, struct operand *to)
 {
     const char quote = w->text[w->at++];
@@ -209,7 +209,7 @@ static size_t unit_length(const char *text)
     return n;
 }
 
-/* A number, and its unit, which a blank may precede: then only a valid unit is taken as one. */
+/* A number and its unit, which a space may precede: then only a valid unit counts as one. */
 static void read_quantity(struct condition *w, struct operand *to)
 {
     const char *const text = w->text + w->at;
@@ -524,7 +524,7 @@ static struct condition *read_condition(struct tm_run *run, const char *text, co
 
 /* --- rows --- */
 
-/* What an operand is in a row. */
+/* The value of an operand in a row. */
 struct known {
     enum { IS_NULL, IS_NUMBER, IS_TEXT, IS_FLAG } is;
     double number;
@@ -782,7 +782,7 @@ static int by_keys(const void *one, const void *other, void *of)
     return (a > b) - (a < b);
 }
 
-/* --- all of it --- */
+/* --- rows of a query --- */
 
 static void filter(struct tm_show_rows *rows, const struct tm_show_table *table, const struct condition *where)
 {
