@@ -248,7 +248,7 @@ static tm_status collectives_load(struct tm_stage *s, struct tm_partial_reader *
 }
 
 /* Exposed time of collectives, split at the arrival of the last device: until then the device waits, then data moves.
- * Stretches and matched collectives are read side by side in the order of devices and their collectives. Memory: fixed
+ * Stretches and matched collectives are read in lockstep, in the order of devices and their collectives. Memory: fixed
  * per device; rows spill. */
 
 struct splitting {

@@ -78,7 +78,7 @@ struct host_row {
 /* Data that accompanies an open span: its names are those of the innermost ones, itself included. */
 struct host_span {
     tm_strid name, python, annotation; /* 0 = none */
-    uint8_t is_python;                 /* whatever its class: a Python function may wait */
+    uint8_t is_python;                 /* of any class: a Python function may wait */
     uint8_t is_annotation;             /* of the user's, also one that brings input */
     uint8_t is_sync, is_in_sync;       /* it waits and is in no other wait; it waits or is in one that does */
 };

@@ -569,7 +569,7 @@ static void keep_kept(struct memory *m, struct memory_kept *kept, const struct t
         kept->largest = (struct memory_holder){ touch->bytes, touch->address, touch->op, touch->shape };
 }
 
-/* A buffer ends at the next event of its address, whatever its kind: a deallocation may be missing. */
+/* A buffer ends at the next event of its address, of any kind: a deallocation may be missing. */
 static void end_buffer(struct memory *m, const struct touch *open, const struct touch *next)
 {
     struct memory_facts *f = &m->allocators[open->allocator].facts;

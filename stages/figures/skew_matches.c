@@ -540,7 +540,7 @@ static bool put_groups(const char *text, uint32_t *groups, uint32_t count, uint3
     return depth == 0;
 }
 
-/* A string with one group covers all devices, whatever their numbers: those of the trace are in it. */
+/* A string with one group covers all devices, regardless of their numbers: those of the trace are in it. */
 static bool is_one_group(const char *text)
 {
     uint32_t opened = 0;

@@ -257,8 +257,8 @@ static inline uint32_t play(struct group *g, uint32_t number)
     return number;
 }
 
-/* The time up to which the earliest node stays the earliest, whatever replaces it: the first start of those that lost
- * to it. */
+/* The time up to which the earliest node stays the earliest, regardless of what replaces it: the first start of those
+ * that lost to it. */
 static inline int64_t stays_until(const struct group *g)
 {
     int64_t until_ps = INT64_MAX;

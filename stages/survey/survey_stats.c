@@ -110,7 +110,7 @@ void tm_survey_stats_free(struct tm_survey_stats *c)
 /* --- counting --- */
 
 /* The numbers of its track and its name, then a hash: in this order, kinds are visited track by track, and within a
- * track by name, whatever their number. */
+ * track by name, regardless of their number. */
 static struct tm_key key_of(const struct sort *sort)
 {
     struct tm_key key = tm_hash_key(sort, sizeof(*sort));

@@ -426,7 +426,7 @@ tm_status tm_chrome_look_ahead(struct tm_chrome_reader *reader, size_t most, tm_
     return window->status;
 }
 
-/* What a Chrome trace contains besides its events: a few members of the document, whatever their order and size.
+/* What a Chrome trace contains besides its events: a few members of the document, in any order and of any size.
  * source: kineto's output_json.cpp, tsl's trace_events_to_json.cc; checked against real files */
 
 /* A member that has a place in a struct. */

@@ -15,8 +15,8 @@
 /* The data of an event accompanies its record, if requested.  A flow names a process and a thread, and belongs to the
  * row that the file draws for them.  That may be one of our streams: PyTorch gives an end of a flow the process and
  * thread of the activity that it follows, at the time of its start.  If that activity does not precede it, any stream
- * that occurred under these numbers is used, whatever the order of the file; a thread therefore knows its stream at the
- * end, and the position is corrected when the flow is read. */
+ * that occurred under these numbers is used, regardless of the order of the file; a thread therefore knows its stream
+ * at the end, and the position is corrected when the flow is read. */
 
 static bool is_same_time(const struct tm_json_time *a, const struct tm_json_time *b)
 {

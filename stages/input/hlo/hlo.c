@@ -172,7 +172,7 @@ void tm_hlo_join_all(struct tm_hlo *hlo)
 }
 
 /* The totals of computations.  A call waits until its computation is known; computations that wait for nothing notify
- * their callers, which then wait for one less.  Each call is visited once, whatever the order of the computations;
+ * their callers, which then wait for one less.  Each call is visited once, regardless of the order of the computations;
  * those in a cycle are never known, and their calls keep no flops. */
 
 static bool is_softmax(const struct hlo_sums *sums)

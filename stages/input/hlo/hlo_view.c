@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Passes over one program.  The first finds the instruction, the second what is one level around it, the third the
  * second level and the bodies of the computations that it calls, the last the names of operands.  Memory: a table of
- * ENTRIES_MOST instructions and one of their operands, whatever the size of the program; what does not fit is counted.
+ * ENTRIES_MOST instructions and one of their operands, regardless of the size of the program; what does not fit is
+ * counted.
  * source: xla/service/hlo.proto */
 #include "stages/input/hlo/hlo_view.h"
 

@@ -417,7 +417,7 @@ static void skip_damage(struct tm_pftrace_reader *r, struct window *w, bool may_
 
 /* --- the next one --- */
 
-/* Whether a packet of this length may start with these bytes: its fields as far as they go, as read_packet has it. */
+/* Whether a packet of this length may start with these bytes: its available fields, by the rules of read_packet. */
 static bool may_be_packet(struct tm_wire bytes, uint64_t length)
 {
     const uint8_t *const begin = bytes.at;

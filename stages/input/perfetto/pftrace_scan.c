@@ -1227,7 +1227,7 @@ static void take_origin(struct scan *s)
         trace->origin = TM_ORIGIN_PYTORCH;
         (void)snprintf(trace->environment.framework, sizeof(trace->environment.framework), "pytorch");
     }
-    if (s->origin < TM_ORIGIN_COUNT) /* whatever the planes look like */
+    if (s->origin < TM_ORIGIN_COUNT) /* regardless of the planes */
         trace->origin = (enum tm_origin)s->origin;
 }
 

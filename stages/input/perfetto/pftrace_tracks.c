@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From track descriptors to planes, lines and devices.  A process or a thread is identified by its ids, whatever number
- * its track has; other tracks belong to the process of their nearest ancestor that has one, or are a process with the
- * name of their root.  Memory: tables that spill. */
+/* From track descriptors to planes, lines and devices.  A process or a thread is identified by its ids, regardless of
+ * the number of its track; other tracks belong to the process of their nearest ancestor that has one, or are a process
+ * with the name of their root.  Memory: tables that spill. */
 #include "stages/input/perfetto/pftrace_tracks.h"
 
 #include <inttypes.h>

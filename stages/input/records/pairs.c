@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A track that is only out of order is sorted as rows of 32 bytes.  Else the records of a track are taken out; halves
- * and flows are sorted by key and time, so that there is one stack and one flow at a time whatever the number of keys;
- * then everything goes through a sort by time back into the track.  Each row knows its place in the file, which
- * decides between equal times. */
+ * and flows are sorted by key and time, so that there is one stack and one flow at a time for any number of keys; then
+ * everything goes through a sort by time back into the track.  Each row knows its place in the file, which decides
+ * between equal times. */
 #include "stages/input/records/record_store.h"
 
 #include "pipeline/source.h"

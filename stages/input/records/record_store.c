@@ -220,8 +220,8 @@ struct tm_record_store {
     struct block *block; /* the last one of that chain, or NULL; valid until the next call on `blocks` */
 };
 
-/* in: tracks  that are read side by side; they are written one after the other.  UINT64_MAX = they may be written
- * so, too */
+/* in: tracks  that are read in lockstep; they are written one after the other.  UINT64_MAX = they may be written so,
+ * too */
 static size_t page_bytes(size_t memory_bytes, uint64_t tracks)
 {
     const size_t wanted = tracks < PAGES_WANTED / 2 ? 2 * (size_t)tracks + 1 : PAGES_WANTED;
@@ -725,7 +725,7 @@ bool tm_record_store_next(struct tm_record_place *place, struct tm_raw_record *r
     return true;
 }
 
-/* All that follow in one row each, as far as there is room.  What a signature says is not examined. */
+/* All that follow in one row each, as far as there is room.  Signatures are not examined. */
 static inline void take_small(struct tm_record_place *place, struct tm_batch *batch)
 {
     const union tm_packed *rows = &place->rows[place->at];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A trace as a table: a row for each span, instant and value of a counter, in time order.  Times are those of
- * the host's own clock, to the picosecond, and spans are whole, whatever was cut.  All memory is one piece of a
- * fixed size. */
+ * the host's own clock, to the picosecond, and spans are whole, even if the selection cuts them.  All memory is one
+ * piece of a fixed size. */
 #include "pipeline/strings.h"
 #include "stages/output/text/json_arguments.h"
 

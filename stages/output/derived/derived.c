@@ -27,7 +27,7 @@ struct derived_device {
 
 /* Counters of devices: how much launched work waits, and how much of the time they are active.  The activities of a
  * device come in the order of their starts, their launches do not: these go through a sort of 16 bytes each, and the
- * starts into a list of the device, both of which spill.  When the host ends, the two are walked side by side.  Devices
+ * starts into a list of the device, both of which spill.  When the host ends, the two are read in lockstep.  Devices
  * may come in any order.  In addition, a fixed struct per device. */
 
 /* Parts of the account's share. */

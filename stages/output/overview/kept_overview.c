@@ -5,7 +5,7 @@
  *     exporter ─► beside ─┬► writer of the parts ─► files
  *                         └► overview ─► keeper ─► rows ─► (all parts are written) ─► Perfetto's writer ─► file
  *
- * What the overview passes is as many calls as it has slices, whatever the input.  Memory: rows that spill. */
+ * The overview passes as many calls as it has slices, regardless of the input.  Memory: rows that spill. */
 #include <string.h>
 
 #include "pipeline/arguments.h"
@@ -79,7 +79,7 @@ static void keep_short(struct tm_kept_overview *k, const struct kept_call *call)
     tm_rows_append_many(k->calls, call, offsetof(struct kept_call, start_ps));
 }
 
-/* A row is kept once, whatever the number of files that have it. */
+/* A row is kept once, however many files have it. */
 static void keep_row(struct tm_trace_writer *w, const struct tm_out_row *row)
 {
     struct tm_kept_overview *const k = keeper_of(w);
