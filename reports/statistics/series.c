@@ -72,7 +72,7 @@ static struct sums add_up(const double *n, const double *t, size_t count, bool i
     return sums;
 }
 
-/* Root mean square of what is left of the ones. */
+/* Root mean square of the residuals of the ones. */
 static double residual(const double *n, const double *t, size_t count, bool is_weak, struct parts parts)
 {
     double squares = 0;
@@ -104,7 +104,7 @@ static double uncertainty(const struct sums *sums, struct parts parts, double rm
     return tm_student_quantile(0.975, freedom) * sqrt(variance * fmax(spread, 0));
 }
 
-/* Neither part is below nothing: where one would be, the other one is fitted alone. */
+/* Neither part is negative: if one would be, the other one is fitted alone. */
 static struct parts within(const struct sums *sums, struct parts parts)
 {
     if (parts.serial < 0)
@@ -155,8 +155,8 @@ static const double far = 3 * 1.4826, alike_most = 0.8;
 struct search {
     struct tm_sample series;
     struct tm_least_change least;
-    double *near;   /* the series, with what is far drawn nearer */
-    double *order;  /* room for a stretch */
+    double *near;   /* the series, with outliers pulled closer */
+    double *order;  /* buffer for a stretch */
     double *room;   /* likewise */
     uint64_t draws; /* state of the generator */
     double alike;   /* correlation of neighbors */
@@ -174,7 +174,7 @@ static double median_of(const double *value, size_t count, double *room)
     return tm_sample_select_median(room, count);
 }
 
-/* Median of the distances from a level; of those that are not 0, where most are. */
+/* Median of the distances from a level; if most are 0, of the others. */
 static double spread_about(const double *value, size_t count, double level, double *room)
 {
     double spread;
@@ -281,7 +281,7 @@ static void shuffle(double *value, size_t count, uint64_t *draws)
     }
 }
 
-/* How often the values in random order are as significant; 1 = more than RARELY of them do. */
+/* How often the values in random order are as significant; 1 = more than RARELY times. */
 static double chance(struct search *s, size_t count, struct place best)
 {
     const double squared = best.squared * (1 - s->alike) / (1 + s->alike);
@@ -381,7 +381,7 @@ static struct stretch around(const struct search *s, size_t i)
     return (struct stretch){ i > 0 ? s->point[i - 1].at : 0, i + 1 < s->points ? s->point[i + 1].at : s->series.count };
 }
 
-/* A cut that was made before its neighbors were known is moved to where it is best between them. */
+/* A cut made before its neighbors were known is moved to the best position between them. */
 static void settle(struct search *s, size_t i)
 {
     const struct stretch of = around(s, i);

@@ -24,7 +24,7 @@ struct tm_moments tm_sample_moments(struct tm_sample sample);
 double tm_sample_quantile(struct tm_sample sorted, double p);
 void tm_sample_sort(double *value, size_t count); /* ascending; NaN last */
 
-/* The median, of values that may be put in another order: in time by their number.
+/* The median of values that may be reordered, in linear time.
  * in: count  1 or more; no NaN */
 double tm_sample_select_median(double *value, size_t count);
 
@@ -40,7 +40,7 @@ double tm_sample_geomean(struct tm_sample sample);
  * thousands of them.  Checked against scipy.stats.mannwhitneyu. */
 double tm_rank_test(struct tm_sample a, struct tm_sample b);
 
-/* How many values are below x; those that equal it count half. */
+/* The number of values below x; equal ones count half. */
 double tm_values_below(double x, struct tm_sample over);
 
 /* Do the means differ?  By permutations: exact of up to 20,000, else that many drawn from a fixed
@@ -62,7 +62,7 @@ struct tm_change_test {
     double lag1, share /* of the values that is independent */, effective_a, effective_b;
     double p_median, p_mean; /* NaN = too few, or a value is NaN */
     bool is_enough;          /* this many independent values can be below the level in any order */
-    double level;            /* that p has to be below: if it is not enough, a tenth */
+    double level;            /* that p must be below; a tenth of it if there are too few values */
 };
 
 struct tm_change_test tm_change_test(struct tm_sample a, struct tm_sample b, double lag1, double level);
@@ -99,11 +99,11 @@ enum tm_middle { TM_MIDDLE_MEDIAN, TM_MIDDLE_MEAN };
 struct tm_interval tm_change_interval(struct tm_sample a, struct tm_sample b, enum tm_middle middle, double share,
                                       double level, double *scratch);
 
-/* Which of many tests hold at a false discovery rate q (Benjamini and Hochberg 1995).
+/* Which of many tests are significant at a false discovery rate q (Benjamini and Hochberg 1995).
  * in:     p  NaN = not tested, never holds; scratch  count doubles
  * out:    holds */
 void tm_discoveries(const double *p, size_t count, double q, bool *holds, double *scratch);
-/* The same with a bound on the chance of one false one at all (Holm 1979). */
+/* The same with a bound on the probability of any false one (Holm 1979). */
 void tm_family_tests(const double *p, size_t count, double alpha, bool *holds, double *scratch);
 
 /* Distributions, for these and for intervals. */
@@ -112,7 +112,7 @@ double tm_student_two_sided(double t, double freedom); /* P(|T| > |t|) */
 
 double tm_student_quantile(double p, double freedom); /* t with P(T < t) = p */
 
-/* Where a series of figures jumps: docs/night.md, "Changes of the level". */
+/* Change points of a series of figures: docs/night.md, "Changes of the level". */
 enum { TM_CHANGE_POINTS_LEAST = 20 /* values */, TM_CHANGE_POINTS_MOST = 32 };
 
 struct tm_change_point {

@@ -21,7 +21,7 @@
  * P(|T| > t) = I_x(v/2, 1/2) with x = v / (v + t^2) (DLMF 8.17.1, 8.17(i)); the continued fraction
  * is DLMF 8.17.22, evaluated as Lentz (1976) and Thompson and Barnett (1986) do. */
 
-/* From here on the two distributions are the same to all digits that matter, and the fraction is
+/* From here on, the two distributions agree in all relevant digits, and the fraction is
  * slow. */
 static const double FREEDOM_IS_NORMAL = 1e8;
 
@@ -362,7 +362,7 @@ static size_t divide(double *value, size_t first, size_t last)
     }
 }
 
-/* Put the value there that belongs there in order; none before it is larger.  in: no NaN */
+/* Put the value of this rank there; none before it is larger.  in: no NaN */
 static double select_place(double *value, size_t count, size_t place)
 {
     size_t first = 0, last = count - 1;
@@ -430,7 +430,7 @@ enum {
     PERMUTATIONS_ALL = 20000, /* up to this many are all gone through */
     PERMUTATIONS_DRAWN = 20000,
     EXCEEDED_ENOUGH = 500, /* then p is known well enough, and above any level */
-    PERMUTED_MOST = 1024,  /* values of both samples: more are as good as normal */
+    PERMUTED_MOST = 1024,  /* values of both samples: more are close enough to normal */
 };
 
 static double effective_count(double count, double lag1)
@@ -475,7 +475,7 @@ double tm_pooled_lag1(struct tm_sample a, struct tm_sample b)
 
 /* --- the mean --- */
 
-/* How many ways there are to choose k of n; at most `most`. */
+/* The number of ways to choose k of n; at most `most`. */
 static double ways(size_t n, size_t k, double most)
 {
     double count = 1;

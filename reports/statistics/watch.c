@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One figure of one job, night by night: which regressions opened, and which of them ended.  Each value is examined
- * with those before it only, so adding later values changes nothing of what was opened earlier.
+ * only with those before it, so later values do not change what was opened earlier.
  *
  * The baseline consists of the values that belong to no regression.  After each value, three tests examine its last 40:
  *
@@ -66,7 +66,7 @@ struct watch {
     double value[WINDOW]; /* the baseline, times the sign: larger is worse */
     size_t index[WINDOW]; /* of each in the series */
     size_t count;
-    double margin; /* of the open regression: so near the old level it has recovered */
+    double margin; /* of the open regression: this close to the old level, it has recovered */
 };
 
 struct sign {
@@ -179,8 +179,8 @@ static void find_medians(const struct watch *w, struct medians *to)
     }
 }
 
-/* Short series say little about the correlation of neighbors, so the tests allow for much of it, and miss what anybody
- * sees.  A change of several times the range of the baseline is one, whatever the correlation. */
+/* Short series say little about the correlation of neighbors, so the tests allow for much of it, and miss obvious
+ * changes.  A change of several times the range of the baseline is one, whatever the correlation. */
 static double range_of(const double *value, size_t count)
 {
     double low = value[0], high = value[0];
@@ -205,7 +205,7 @@ static struct sign step_score(const struct watch *w, size_t end, double level, d
         return (struct sign){ .score = 0 };
     for (size_t i = before; end <= ALL_BEYOND && i < w->count; i++) {
         if (!((w->value[i] - level) / change > part_beyond))
-            return (struct sign){ .score = 0 }; /* one value makes no step */
+            return (struct sign){ .score = 0 }; /* one value is not a step */
         nearest = fmin(nearest, direction * (w->value[i] - level));
     }
     for (size_t i = 0; i < w->count; i++)
@@ -237,7 +237,7 @@ static bool is_up(const struct sign *sign)
     return sign->after > sign->before;
 }
 
-/* The clearest step up, which is worse, and the clearest one down. */
+/* The clearest step up (worse) and the clearest one down. */
 static void find_steps(const struct watch *w, struct sign *worse, struct sign *better)
 {
     struct medians medians;
@@ -433,7 +433,7 @@ static void close_regression(struct watch *w, struct tm_sample series, bool is_l
 {
     open->closed = last;
     open->end = end;
-    if (end == TM_REGRESSION_ACCEPTED) { /* the baseline is what is at the new level */
+    if (end == TM_REGRESSION_ACCEPTED) { /* the baseline consists of the values at the new level */
         const double change = open->after - open->before;
 
         w->count = 0;
@@ -467,7 +467,7 @@ static void set_level(const struct watch *w, bool is_lower_better, struct tm_wat
     to->band = fmax(least_of(w, band.level), band.limit);
 }
 
-/* A regression is open, and value i comes: NULL = it ends with it. */
+/* A regression is open when value i arrives: NULL = it ends with this value. */
 static struct tm_regression *go_on(struct watch *w, struct tm_sample series, const struct tm_watch_options *options,
                                    struct tm_regression *open, size_t i)
 {
@@ -484,7 +484,7 @@ static struct tm_regression *go_on(struct watch *w, struct tm_sample series, con
     return open->end == TM_REGRESSION_OPEN ? open : NULL;
 }
 
-/* Value i comes while none is open.  out: one that it shows; NULL = none */
+/* Value i arrives while none is open.  out: the regression that it shows; NULL = none */
 static struct tm_regression *examine(struct watch *w, struct tm_sample series, const struct tm_watch_options *options,
                                      struct tm_watched *to, size_t i)
 {

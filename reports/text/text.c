@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* report.txt: what reports/content says, in columns of a terminal. */
+/* report.txt: the sections of reports/content in terminal columns. */
 #include "reports/media.h"
 
 #include <errno.h>
@@ -13,11 +13,11 @@
 #include "reports/content/content.h"
 #include "reports/format/format.h"
 
-/* Blocks of plain text.  Texts of a trace enter here, any bytes, and what is not seen becomes visible.  No line is
- * wider than TM_TEXT_COLUMNS, none ends in a space. */
+/* Blocks of plain text.  Texts of a trace, any bytes, enter here, and invisible characters are escaped.  No line is
+ * wider than TM_TEXT_COLUMNS or ends in a space. */
 enum { TM_TEXT_CELL_BYTES = 2048 };
 
-/* What is above, which says whether a blank line is due. */
+/* The previous block, which determines whether a blank line is needed. */
 enum tm_text_block { TM_TEXT_NOTHING, TM_TEXT_PARAGRAPH, TM_TEXT_ITEM, TM_TEXT_SHEET };
 
 struct tm_textw {
@@ -26,12 +26,12 @@ struct tm_textw {
     char cell[TM_SHEET_COLUMNS][TM_TEXT_CELL_BYTES]; /* of the row that is printed, clean */
 };
 
-/* Texts in columns of a terminal.  All texts are valid UTF-8 without characters that are not seen.  A character that is
+/* Texts in columns of a terminal.  All texts are valid UTF-8 without invisible characters.  A character that is
  * not ASCII counts as its widest form where its width is not certain, so that a line may be shorter than it could be
  * but never longer. */
 
 enum {
-    LEAST_CUT = 5,       /* columns that a cut in the middle makes sense in */
+    LEAST_CUT = 5,       /* minimum columns for a cut in the middle */
     FIRST_WIDE = 0x1100, /* code points from here on may take two columns */
     FIRST_NARROW = 0x2010,
     LAST_NARROW = 0x22ff, /* punctuation, arrows, mathematics: one column */
@@ -71,7 +71,7 @@ static int text_width(const char *text)
     return width;
 }
 
-/* Bytes of the longest beginning of `text` that takes at most `width` columns. */
+/* Bytes of the longest prefix of `text` that takes at most `width` columns. */
 static size_t text_head(const char *text, int width)
 {
     size_t used = 0;
@@ -88,8 +88,8 @@ static size_t text_head(const char *text, int width)
     return used;
 }
 
-/* Bytes of the next line of a text that is to be wrapped; at a space if there is one.  A line takes one character
- * at least. */
+/* Bytes of the next line of a text to be wrapped, at a space if there is one.  A line takes at least one
+ * character. */
 static size_t text_line(const char *text, int width)
 {
     const size_t most = text_head(text, width);
@@ -139,13 +139,13 @@ static void text_cut(char *text, int width)
 enum {
     GAP = 2,             /* columns between two columns of a table */
     LABEL = 14,          /* columns of the label of an item */
-    INDENT = 2,          /* columns of a step down in a tree */
+    INDENT = 2,          /* columns of indentation per tree level */
     PROSE_BYTES = 16384, /* a paragraph, clean */
     CELL_LINES = 6,      /* lines of one wrapped cell */
     LEAST_NAME = 28,     /* columns of a truncated name that is still informative */
 };
 
-static const double LEAST_SHARE = 0.8; /* of a name: less is cut far */
+static const double LEAST_SHARE = 0.8; /* of a name: fewer mean that it is cut too far */
 
 static void put_spaces(struct tm_textw *w, int n)
 {
@@ -192,7 +192,7 @@ static void put_underlined(struct tm_textw *w, const char *text, char line)
     (void)fputc('\n', w->to);
 }
 
-/* Begin a block, after a blank line if it differs in kind from what is above and does not belong to it. */
+/* Start a block, after a blank line if it is of another kind than the previous one and does not belong to it. */
 static void begin_block(struct tm_textw *w, enum tm_text_block block, bool belongs)
 {
     if (w->last != TM_TEXT_NOTHING && (w->last != block || block == TM_TEXT_SHEET) && !belongs)
@@ -223,7 +223,7 @@ static void textw_subheading(struct tm_textw *w, const char *text)
     w->last = TM_TEXT_NOTHING;
 }
 
-/* in: belongs  to what is above: no blank line between them */
+/* in: belongs  to the previous block: no blank line between them */
 static void textw_paragraph(struct tm_textw *w, const char *text, bool belongs)
 {
     char prose[PROSE_BYTES];
@@ -259,7 +259,7 @@ static int indent_of(const struct tm_sheet *sheet, int row, int column)
     return column == 0 && row >= 0 ? INDENT * sheet->indent[row] : 0;
 }
 
-/* Make a cell clean, with its indent.  in: row  -1 = the title */
+/* Make a cell printable, with its indent.  in: row  -1 = the title */
 static void fill_cell(struct tm_textw *w, const struct tm_sheet *sheet, int row, int column)
 {
     const int indent = indent_of(sheet, row, column);
@@ -279,7 +279,7 @@ static void cut_cell(struct tm_textw *w, const struct tm_sheet *sheet, int row, 
     text_cut(w->cell[column] + indent, most - indent);
 }
 
-/* How wide columns would like to be: at least as wide as they did before. */
+/* The preferred widths of columns: at least as wide as before. */
 static void measure_sheet(struct tm_textw *w, const struct tm_sheet *sheet, double *natural)
 {
     for (int c = 0; c < sheet->columns; c++) {
@@ -296,7 +296,7 @@ static void measure_sheet(struct tm_textw *w, const struct tm_sheet *sheet, doub
     }
 }
 
-/* How wide they are in a line of this many columns. */
+/* Their widths in a line of this many columns. */
 static void share_line(const struct tm_sheet *sheet, const double *natural, int columns, int *widths)
 {
     double actual[TM_SHEET_COLUMNS];
@@ -436,7 +436,7 @@ struct text {
     bool is_told[TM_MARKS_SHOWN]; /* marks of headings: each is reported below the first section with it */
 };
 
-/* --- what sections say --- */
+/* --- content of sections --- */
 
 static void begin_section(void *to, const struct tm_section *section)
 {
@@ -458,7 +458,7 @@ static void put_mark(struct text *t, size_t at)
     textw_paragraph(&t->w, text, true);
 }
 
-/* What the letters in the heading of a section mean, where they occur for the first time. */
+/* The meaning of the letters in the heading of a section, where they first occur. */
 static void end_section(void *to, const struct tm_section *section)
 {
     struct text *t = to;
@@ -500,7 +500,7 @@ static int least_column(const struct tm_sheet *sheet)
     return name == sheet->columns - 1 ? name - 1 : sheet->columns - 1;
 }
 
-/* Take the last columns out of a table whose names would be cut too far.  out: their titles, TM_NOTE_BYTES */
+/* Remove the last columns from a table whose names would be cut too far.  out: their titles, TM_NOTE_BYTES */
 static void make_room(struct text *t, char *left_out)
 {
     char later[TM_NOTE_BYTES];
@@ -563,7 +563,7 @@ static void drop_columns(struct sheets *s, int columns, char *left_out)
     }
 }
 
-/* As wide as figures and words are, and names where they are informative. */
+/* As wide as figures and words, and as names that are still informative. */
 static int least_line(const struct sheets *s)
 {
     double whole = 0;
