@@ -684,11 +684,21 @@ static void put_suite(FILE *to, const struct tm_value *row, const char *night, s
     (void)fputs("  </testsuite>\n", to);
 }
 
+/* The folder of its report; its id if it has none. */
+static void put_run(FILE *to, const char *id, const char *report)
+{
+    const char *const end = strrchr(report, '/');
+    char place[TM_RUN_PLACE_BYTES];
+
+    (void)snprintf(place, sizeof(place), "%.*s", end ? (int)(end - report) : 0, report);
+    tm_format_xml(to, *place ? place : id);
+}
+
 /* A case for each regression: one that is open has failed, an acknowledged one is skipped.  Its name stays the same
  * while it is in the ledger. */
 static void put_regression(FILE *to, const struct tm_value *row, const char *element)
 {
-    char text[1024], place[TM_RUN_PLACE_BYTES];
+    char text[1024];
 
     (void)snprintf(text, sizeof(text), "%.60s %.20s", text_of(row, "figure"), text_of(row, "regression"));
     (void)fputs("    <testcase", to);
@@ -704,10 +714,10 @@ static void put_regression(FILE *to, const struct tm_value *row, const char *ele
         junit_attribute(to, "type", "regression");
     (void)fputs("/>\n      <system-out>", to);
     tm_format_xml(to, "first run: ");
-    tm_format_xml(to, tm_run_place(text_of(row, "id"), place));
+    put_run(to, text_of(row, "id"), text_of(row, "report"));
     if (tm_has(tm_get(row, "good_id"))) {
         tm_format_xml(to, "; last good run: ");
-        tm_format_xml(to, tm_run_place(text_of(row, "good_id"), place));
+        put_run(to, text_of(row, "good_id"), text_of(row, "good_report"));
     }
     if (tm_has(tm_get(row, "cause"))) {
         tm_format_xml(to, "; cause: ");

@@ -903,15 +903,25 @@ static void emit_machine(struct tm_value *evidence, const struct night *night, c
                            good.fact[i], first.fact[i]);
 }
 
-static void add_compare(struct tm_value *fix, const struct tm_history_regression *open)
-{
-    char good[TM_RUN_PLACE_BYTES], first[TM_RUN_PLACE_BYTES];
+enum { SUMMARY_BYTES = TM_RUN_PLACE_BYTES + 16 };
 
-    if (!*open->good_run)
+static tm_status take_summary(void *to, const struct tm_history_run *row)
+{
+    (void)snprintf(to, SUMMARY_BYTES, "%s", row->summary);
+    return TM_OK;
+}
+
+static void add_compare(struct tm_value *fix, const struct night *night, const struct tm_history_regression *open)
+{
+    char good[SUMMARY_BYTES] = "", first[SUMMARY_BYTES] = "";
+
+    if (*open->good_run)
+        tm_history_find(night->source, open->good_run, take_summary, good);
+    tm_history_find(night->source, open->first_run, take_summary, first);
+    if (!*good || !*first)
         return;
     tm_add_string(fix, NULL, "Compare its first run with the last good one.");
-    tm_add_printed(fix, NULL, "`tracemill compare %s/summary.json %s/summary.json` shows what changed and why.",
-                   tm_run_place(open->good_run, good), tm_run_place(open->first_run, first));
+    tm_add_printed(fix, NULL, "`tracemill compare %s %s` shows what changed and why.", good, first);
 }
 
 void tm_nightly_add_worse_finding(struct night *night, const struct night_judgement *judged)
@@ -942,7 +952,7 @@ void tm_nightly_add_worse_finding(struct night *night, const struct night_judgem
     emit_machine(evidence, night, open);
     if (*night->history->texts.finding)
         tm_add_printed(evidence, NULL, "First finding of its report: %s", night->history->texts.finding);
-    add_compare(end(to, judged->worst == 0 ? tm_whole(open->after - open->before) : 0), open);
+    add_compare(end(to, judged->worst == 0 ? tm_whole(open->after - open->before) : 0), night, open);
     add_report(
         to, "Report of this run",
         tm_text(tm_get(tm_at(tm_get(night->root, "jobs"), tm_length(tm_get(night->root, "jobs")) - 1), "report")));

@@ -82,6 +82,9 @@ def check_life(tap, folder, template):
     tap.ok(re.fullmatch(r"r-[0-9a-f]{10}", name) and f"({name}" in result.err, "its id is on stderr", result.err)
     row = batch.page()["regressions"][0]
     tap.ok((row["regression"], row["revision_before"], row["revision"]) == (name, "aaaaaaa1", "bbbbbbb2"), "and on the page, with its revisions", row)
+    places = [Path(word).parent for f in batch.page()["findings"] if f["id"] == "night_worse" for text in f["fix"]
+              for word in re.findall(r"\S+/summary\.json", text)]
+    tap.ok(len(places) == 2 and all((batch.out / place / "result.json").exists() for place in places), "and what to compare is there", places)
     batch.night(*range(14, 40), level=1.08, revision="bbbbbbb2")
     result = batch.merge("--fail-on-regression", "no")
     tap.ok(result.status == 0 and name in result.err and batch.ledger()[0][:2] == (name, "open"), "it is open a month later, also if it does not fail", result)
@@ -136,6 +139,8 @@ def check_decisions(tap, folder, template):
            page["jobs"][0]["state"] != "worse", "acknowledged: listed, and no alarm", result, page["jobs"][0]["state"])
     suite = [s for s in ElementTree.parse(junit).getroot() if s.get("name") == "regressions"][0]
     tap.ok((suite.get("failures"), suite.get("skipped")) == ("0", "1"), "JUnit skips it", ElementTree.tostring(suite))
+    places = re.findall("run: ([^;]+)", suite.findtext("testcase/system-out"))
+    tap.ok(len(places) == 2 and all((batch.out / place / "result.json").exists() for place in places), "and names the folders of its runs", places)
     batch.night(15, 16, 17, level=1.2)
     result = batch.merge("--junit", junit, "--openmetrics", folder / "metrics.txt", "--markdown", folder / "night.md")
     suite = [s for s in ElementTree.parse(junit).getroot() if s.get("name") == "regressions"][0]
