@@ -68,7 +68,8 @@ static void write_file(struct tm_conversion *c, const struct place *place, const
         return;
     tm_make_folder(run, place->file.folder);
     tm_progress_phase(&run->progress, "writing", 0);
-    tm_convert_into(c, place->format, place->file.folder, place->file.name, &file, &written);
+    (void)(place->format->is_archive ? tm_convert_into_archive : tm_convert_into)(c, place->format, place->file.folder,
+                                                                                  place->file.name, &file, &written);
     tm_conversion_judge(c, "convert");
     tm_redaction_save(run, c->options, path);
     if (!tm_failed(run))

@@ -587,8 +587,6 @@ tm_status tm_convert_into(struct tm_conversion *c, const struct tm_trace_format 
     const struct tm_export_options choice = { .is_overview = c->options->overview };
     struct tm_trace_output out = { .writer = NULL };
 
-    if (format->is_archive)
-        return tm_convert_into_archive(c, format, folder, name, file, written);
     *written = (struct tm_written){ .raw_bytes = 0 };
     (void)snprintf(written->name, sizeof(written->name), "%s", name);
     *file = NULL;
