@@ -16,9 +16,6 @@
 #include "reports/findings/summary_query.h"
 #include "stages/input/bytes/archive.h"
 
-/* The time after which an item of a killed process is taken over. */
-#define ITEM_LEASE_PS INT64_C(60000000000000)
-
 /* What a process of a batch does: one report, or one partial, and its result.  It has its own run: ledger, tallies,
  * error.  The inputs are examined before and after, so that a result matches its fingerprint. */
 
@@ -281,55 +278,108 @@ bool tm_batch_item_has_changed(const struct tm_batch_pool *pool, const struct tm
     return tm_input_path(pool->run, task->batch_run, file, path) || !batch_is_as_scanned(pool->run, path, file);
 }
 
-/* --- items that an engine hands out --- */
+/* --- parts of a run --- */
 
-static tm_status work_items(struct tm_run *run, const struct tm_options *options, const struct tm_manifest *manifest)
+static char *keep_text(struct tm_batch_parts *parts, const char *text)
 {
-    const struct tm_batch_share share = { .shard = { .count = 1 },
-                                          .item = options->item,
-                                          .is_of_items = true,
-                                          .lease_ps = options->lease_ps ? options->lease_ps : ITEM_LEASE_PS };
-    struct tm_batch_counts counts = { .runs = 0 };
-
-    if (tm_batch_work(run, options, manifest, options->output, &share, &counts))
-        return run->error.status;
-    return tm_batch_close(run, options, &counts);
+    return tm_take_text(&parts->run->budget, TM_ACCOUNT_MODEL, text, &parts->run->error);
 }
 
-static tm_status run_batch_item(struct tm_run *run, const struct tm_options *options)
+static void add_path(struct tm_batch_parts *parts, const char *folder)
 {
-    struct tm_manifest manifest = { .run = NULL };
-    tm_status st;
+    char name[TM_DOCUMENT_FILE_BYTES], path[TM_OUT_PATH_BYTES];
 
-    tm_batch_check(run, options, options->output);
-    if (!tm_failed(run) && !options->manifest != !options->item) {
-        (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "--manifest and --item are used together");
-        tm_hint(&run->error, "without them, lines of a manifest are read from stdin");
+    if (tm_out_path(parts->run, folder, tm_document_file(name, NULL, TM_FORMAT_PARTIAL, 0), path))
+        return;
+    parts->paths[parts->path_count] = keep_text(parts, path);
+    if (parts->paths[parts->path_count])
+        parts->path_count++;
+}
+
+/* Why it is missing, to follow its path: "it is empty (0 bytes)" if the message starts with that. */
+static void tell_problem(const char *path, const char *message, char problem[TM_RESULT_MESSAGE_BYTES])
+{
+    const size_t length = strlen(path);
+
+    if (message[0] == '\'' && strncmp(message + 1, path, length) == 0 && strncmp(message + 1 + length, "' is ", 5) == 0)
+        (void)snprintf(problem, TM_RESULT_MESSAGE_BYTES, "it is %.900s", message + length + 6);
+    else
+        (void)snprintf(problem, TM_RESULT_MESSAGE_BYTES, "it is missing: %.900s",
+                       message[0] ? message : "it was not processed");
+}
+
+static void add_missing(struct tm_batch_parts *parts, const struct tm_batch_run *batch_run,
+                        const struct tm_batch_file *file, enum tm_result_status status, const char *message)
+{
+    char path[TM_OUT_PATH_BYTES], problem[TM_RESULT_MESSAGE_BYTES];
+
+    if (tm_input_path(parts->run, batch_run, file, path))
+        return;
+    tell_problem(path, message, problem);
+    if (!parts->missing_count)
+        (void)snprintf(parts->message, sizeof(parts->message), "'%.128s': %.800s", file->host, problem);
+    parts->missing[parts->missing_count++] = (struct tm_missing_input){ .path = keep_text(parts, path),
+                                                                        .bytes = file->bytes,
+                                                                        .problem = keep_text(parts, problem) };
+    if (parts->missing_count == 1 || status > parts->worst)
+        parts->worst = status;
+}
+
+static bool find_part(struct tm_batch_parts *parts, const char *out, const struct tm_batch_run *batch_run,
+                      const struct tm_batch_file *file)
+{
+    char folder[TM_OUT_PATH_BYTES], message[TM_RESULT_MESSAGE_BYTES];
+    enum tm_result_status status;
+
+    if (tm_out_item_folder(parts->run, out, batch_run, file, folder))
+        return false;
+    /* Reading them reports, with the remedy, if they were made with other options. */
+    status = tm_result_look(parts->run, folder, file->fingerprint, NULL, message);
+    if (status != TM_RESULT_DONE && status != TM_RESULT_PARTIAL) {
+        add_missing(parts, batch_run, file, status, message);
+        return false;
     }
-    if (!tm_failed(run) && options->manifest)
-        tm_manifest_read(&manifest, run, options->manifest);
-    else if (!tm_failed(run))
-        tm_manifest_read_lines(&manifest, run);
-    st = tm_failed(run) ? run->error.status : work_items(run, options, &manifest);
-    tm_manifest_free(&manifest);
-    return st;
+    add_path(parts, folder);
+    return true;
 }
 
-/* clang-format off */
-const struct tm_verb tm_batch_item_verb = {
-    .name = "batch item",
-    .summary = "process one line of a manifest, for workflow engines",
-    .usage = "-o OUT [--manifest FILE --item ITEM] [OPTION...]",
-    .description =
-        "Reads a line of a manifest from stdin, or takes an item of FILE, and writes its result into OUT: the report of a "
-        "run, or the partials of its hosts. A valid result is kept. Processing the same item several times, also at the "
-        "same time, gives the same result; the exit status is 4 if it is not done. 'batch merge' follows, after the "
-        "manifest was written to OUT/manifest.jsonl.",
-    .examples =
-        "tail -n +2 perf/manifest.jsonl | parallel --pipe -N1 tracemill batch item -o perf    each line in a task\n"
-        "tracemill batch item --manifest perf/manifest.jsonl --item 17 -o perf    the eighteenth trace\n",
-    .bit = TM_FOR_BATCH_ITEM,
-    .flags = TM_VERB_SPILLS,
-    .run = run_batch_item,
-};
-/* clang-format on */
+tm_status tm_batch_parts_find(struct tm_batch_parts *parts, struct tm_run *run, const char *out,
+                              const struct tm_batch_run *batch_run)
+{
+    const size_t count = batch_run->files;
+    struct tm_batch_run standing = *batch_run;
+
+    *parts = (struct tm_batch_parts){ .run = run, .files = count };
+    parts->paths = tm_take(&run->budget, TM_ACCOUNT_MODEL, count * sizeof(*parts->paths), &run->error);
+    parts->missing = tm_take(&run->budget, TM_ACCOUNT_MODEL, count * sizeof(*parts->missing), &run->error);
+    standing.file = parts->paths && parts->missing
+                        ? tm_take(&run->budget, TM_ACCOUNT_MODEL, count * sizeof(*standing.file), &run->error)
+                        : NULL;
+    if (!standing.file)
+        return run->error.status;
+    standing.files = 0;
+    for (size_t i = 0; i < count && !tm_failed(run); i++)
+        if (find_part(parts, out, batch_run, &batch_run->file[i]))
+            standing.file[standing.files++] = batch_run->file[i];
+    tm_run_fingerprint(&standing, parts->fingerprint);
+    tm_give(&run->budget, TM_ACCOUNT_MODEL, standing.file, count * sizeof(*standing.file));
+    return run->error.status;
+}
+
+void tm_batch_parts_free(struct tm_batch_parts *parts)
+{
+    struct tm_run *run = parts->run;
+
+    if (!run)
+        return;
+    for (size_t i = 0; i < parts->path_count; i++)
+        tm_give_text(&run->budget, TM_ACCOUNT_MODEL, parts->paths[i]);
+    for (size_t i = 0; i < parts->missing_count; i++) {
+        tm_give_text(&run->budget, TM_ACCOUNT_MODEL, parts->missing[i].path);
+        tm_give_text(&run->budget, TM_ACCOUNT_MODEL, parts->missing[i].problem);
+    }
+    tm_give(&run->budget, TM_ACCOUNT_MODEL, parts->paths, parts->paths ? parts->files * sizeof(*parts->paths) : 0);
+    tm_give(&run->budget, TM_ACCOUNT_MODEL, parts->missing,
+            parts->missing ? parts->files * sizeof(*parts->missing) : 0);
+    *parts = (struct tm_batch_parts){ .run = NULL };
+}

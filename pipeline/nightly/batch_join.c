@@ -15,6 +15,7 @@
 #include "pipeline/engine/outputs.h"
 #include "pipeline/files.h"
 #include "pipeline/nightly/batch.h"
+#include "pipeline/nightly/leases.h"
 #include "pipeline/nightly/result.h"
 #include "pipeline/partial.h"
 
@@ -186,7 +187,7 @@ static tm_status join_folders(struct tm_run *run, const struct tm_options *optio
     char path[TM_OUT_PATH_BYTES];
     int lock = -1;
 
-    if (tm_make_folder(run, j.out) || tm_out_lock(run, j.out, true, &lock))
+    if (tm_make_folder(run, j.out) || tm_out_lock(run, j.out, TM_LOCK_SHARE, &lock))
         return run->error.status;
     for (size_t i = 0; i < options->input_count && !tm_failed(run); i++) {
         j.from = options->inputs[i];

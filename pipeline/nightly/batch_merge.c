@@ -12,6 +12,7 @@
 #include "pipeline/engine/outputs.h"
 #include "pipeline/files.h"
 #include "pipeline/nightly/batch.h"
+#include "pipeline/nightly/leases.h"
 #include "pipeline/nightly/manifest.h"
 #include "pipeline/nightly/result.h"
 #include "pipeline/options.h"
@@ -89,112 +90,6 @@ static void night_index_write(struct tm_run *run, const struct tm_options *optio
     written.formats &= of_documents;
     if (to && !tm_nightly_fill(run, to, history, &night))
         tm_document_deliver(run, &result, out, &written);
-}
-
-/* --- parts of a run --- */
-
-static char *keep_text(struct tm_batch_parts *parts, const char *text)
-{
-    return tm_take_text(&parts->run->budget, TM_ACCOUNT_MODEL, text, &parts->run->error);
-}
-
-static void add_path(struct tm_batch_parts *parts, const char *folder)
-{
-    char name[TM_DOCUMENT_FILE_BYTES], path[TM_OUT_PATH_BYTES];
-
-    if (tm_out_path(parts->run, folder, tm_document_file(name, NULL, TM_FORMAT_PARTIAL, 0), path))
-        return;
-    parts->paths[parts->path_count] = keep_text(parts, path);
-    if (parts->paths[parts->path_count])
-        parts->path_count++;
-}
-
-/* Why it is missing, to follow its path: "it is empty (0 bytes)" if the message starts with that. */
-static void tell_problem(const char *path, const char *message, char problem[TM_RESULT_MESSAGE_BYTES])
-{
-    const size_t length = strlen(path);
-
-    if (message[0] == '\'' && strncmp(message + 1, path, length) == 0 && strncmp(message + 1 + length, "' is ", 5) == 0)
-        (void)snprintf(problem, TM_RESULT_MESSAGE_BYTES, "it is %.900s", message + length + 6);
-    else
-        (void)snprintf(problem, TM_RESULT_MESSAGE_BYTES, "it is missing: %.900s",
-                       message[0] ? message : "it was not processed");
-}
-
-static void add_missing(struct tm_batch_parts *parts, const struct tm_batch_run *batch_run,
-                        const struct tm_batch_file *file, enum tm_result_status status, const char *message)
-{
-    char path[TM_OUT_PATH_BYTES], problem[TM_RESULT_MESSAGE_BYTES];
-
-    if (tm_input_path(parts->run, batch_run, file, path))
-        return;
-    tell_problem(path, message, problem);
-    if (!parts->missing_count)
-        (void)snprintf(parts->message, sizeof(parts->message), "'%.128s': %.800s", file->host, problem);
-    parts->missing[parts->missing_count++] = (struct tm_missing_input){ .path = keep_text(parts, path),
-                                                                        .bytes = file->bytes,
-                                                                        .problem = keep_text(parts, problem) };
-    if (parts->missing_count == 1 || status > parts->worst)
-        parts->worst = status;
-}
-
-static bool find_part(struct tm_batch_parts *parts, const char *out, const struct tm_batch_run *batch_run,
-                      const struct tm_batch_file *file)
-{
-    char folder[TM_OUT_PATH_BYTES], message[TM_RESULT_MESSAGE_BYTES];
-    enum tm_result_status status;
-
-    if (tm_out_item_folder(parts->run, out, batch_run, file, folder))
-        return false;
-    /* Reading them reports, with the remedy, if they were made with other options. */
-    status = tm_result_look(parts->run, folder, file->fingerprint, NULL, message);
-    if (status != TM_RESULT_DONE && status != TM_RESULT_PARTIAL) {
-        add_missing(parts, batch_run, file, status, message);
-        return false;
-    }
-    add_path(parts, folder);
-    return true;
-}
-
-tm_status tm_batch_parts_find(struct tm_batch_parts *parts, struct tm_run *run, const char *out,
-                              const struct tm_batch_run *batch_run)
-{
-    const size_t count = batch_run->files;
-    struct tm_batch_run standing = *batch_run;
-
-    *parts = (struct tm_batch_parts){ .run = run, .files = count };
-    parts->paths = tm_take(&run->budget, TM_ACCOUNT_MODEL, count * sizeof(*parts->paths), &run->error);
-    parts->missing = tm_take(&run->budget, TM_ACCOUNT_MODEL, count * sizeof(*parts->missing), &run->error);
-    standing.file = parts->paths && parts->missing
-                        ? tm_take(&run->budget, TM_ACCOUNT_MODEL, count * sizeof(*standing.file), &run->error)
-                        : NULL;
-    if (!standing.file)
-        return run->error.status;
-    standing.files = 0;
-    for (size_t i = 0; i < count && !tm_failed(run); i++)
-        if (find_part(parts, out, batch_run, &batch_run->file[i]))
-            standing.file[standing.files++] = batch_run->file[i];
-    tm_run_fingerprint(&standing, parts->fingerprint);
-    tm_give(&run->budget, TM_ACCOUNT_MODEL, standing.file, count * sizeof(*standing.file));
-    return run->error.status;
-}
-
-void tm_batch_parts_free(struct tm_batch_parts *parts)
-{
-    struct tm_run *run = parts->run;
-
-    if (!run)
-        return;
-    for (size_t i = 0; i < parts->path_count; i++)
-        tm_give_text(&run->budget, TM_ACCOUNT_MODEL, parts->paths[i]);
-    for (size_t i = 0; i < parts->missing_count; i++) {
-        tm_give_text(&run->budget, TM_ACCOUNT_MODEL, parts->missing[i].path);
-        tm_give_text(&run->budget, TM_ACCOUNT_MODEL, parts->missing[i].problem);
-    }
-    tm_give(&run->budget, TM_ACCOUNT_MODEL, parts->paths, parts->paths ? parts->files * sizeof(*parts->paths) : 0);
-    tm_give(&run->budget, TM_ACCOUNT_MODEL, parts->missing,
-            parts->missing ? parts->files * sizeof(*parts->missing) : 0);
-    *parts = (struct tm_batch_parts){ .run = NULL };
 }
 
 /* From the partials of hosts to the report of their run.  Hosts that failed are reported as missing. */
@@ -754,7 +649,7 @@ tm_status tm_batch_merge(struct tm_run *run, const struct tm_options *options, c
     tm_history_until(m->judged.until);
     m->judged.series_by = options->series_by;
     m->judged.confirm = options->confirm;
-    if (!tm_batch_merge_check(run, options, out) && !tm_out_lock(run, out, false, &lock))
+    if (!tm_batch_merge_check(run, options, out) && !tm_out_lock(run, out, TM_LOCK_AFTER_OTHERS, &lock))
         take_results(m);
     if (!tm_failed(run))
         judge(m);

@@ -16,6 +16,7 @@
 #include "pipeline/commands/commands.h"
 #include "pipeline/engine/outputs.h"
 #include "pipeline/nightly/batch.h"
+#include "pipeline/nightly/leases.h"
 #include "pipeline/nightly/manifest.h"
 #include "pipeline/nightly/result.h"
 #include "pipeline/run.h"
@@ -470,7 +471,7 @@ static tm_status run_batch_prune(struct tm_run *run, const struct tm_options *op
     p->run = run;
     p->options = options;
     p->out = options->inputs[0];
-    if (!tm_out_lock(run, p->out, false, &lock))
+    if (!tm_out_lock(run, p->out, TM_LOCK_ALONE, &lock))
         work(p);
     close_all(p);
     if (!tm_failed(run) && options->json)

@@ -590,7 +590,9 @@ static void take_locks(const struct tm_batch_pool *pool, struct tm_shard shard, 
     const bool is_share = shard.count > 1;
 
     if (!tm_make_folder(pool->run, pool->out) &&
-        !tm_out_lock(pool->run, pool->out, is_share || pool->lease_ps, &locks->folder) && is_share)
+        !tm_out_lock(pool->run, pool->out, is_share || pool->lease_ps ? TM_LOCK_SHARE : TM_LOCK_ALONE,
+                     &locks->folder) &&
+        is_share)
         tm_out_lock_share(pool->run, pool->out, shard, &locks->share);
 }
 
@@ -725,5 +727,61 @@ const struct tm_verb tm_batch_run_verb = {
     .bit = TM_FOR_BATCH_RUN,
     .flags = TM_VERB_SPILLS,
     .run = run_batch_run,
+};
+/* clang-format on */
+
+/* --- items that an engine hands out --- */
+
+/* The time after which an item of a killed process is taken over. */
+#define ITEM_LEASE_PS INT64_C(60000000000000)
+
+static tm_status work_items(struct tm_run *run, const struct tm_options *options, const struct tm_manifest *manifest)
+{
+    const struct tm_batch_share share = { .shard = { .count = 1 },
+                                          .item = options->item,
+                                          .is_of_items = true,
+                                          .lease_ps = options->lease_ps ? options->lease_ps : ITEM_LEASE_PS };
+    struct tm_batch_counts counts = { .runs = 0 };
+
+    if (tm_batch_work(run, options, manifest, options->output, &share, &counts))
+        return run->error.status;
+    return tm_batch_close(run, options, &counts);
+}
+
+static tm_status run_batch_item(struct tm_run *run, const struct tm_options *options)
+{
+    struct tm_manifest manifest = { .run = NULL };
+    tm_status st;
+
+    tm_batch_check(run, options, options->output);
+    if (!tm_failed(run) && !options->manifest != !options->item) {
+        (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "--manifest and --item are used together");
+        tm_hint(&run->error, "without them, lines of a manifest are read from stdin");
+    }
+    if (!tm_failed(run) && options->manifest)
+        tm_manifest_read(&manifest, run, options->manifest);
+    else if (!tm_failed(run))
+        tm_manifest_read_lines(&manifest, run);
+    st = tm_failed(run) ? run->error.status : work_items(run, options, &manifest);
+    tm_manifest_free(&manifest);
+    return st;
+}
+
+/* clang-format off */
+const struct tm_verb tm_batch_item_verb = {
+    .name = "batch item",
+    .summary = "process one line of a manifest, for workflow engines",
+    .usage = "-o OUT [--manifest FILE --item ITEM] [OPTION...]",
+    .description =
+        "Reads a line of a manifest from stdin, or takes an item of FILE, and writes its result into OUT: the report of a "
+        "run, or the partials of its hosts. A valid result is kept. Processing the same item several times, also at the "
+        "same time, gives the same result; the exit status is 4 if it is not done. 'batch merge' follows, after the "
+        "manifest was written to OUT/manifest.jsonl.",
+    .examples =
+        "tail -n +2 perf/manifest.jsonl | parallel --pipe -N1 tracemill batch item -o perf    each line in a task\n"
+        "tracemill batch item --manifest perf/manifest.jsonl --item 17 -o perf    the eighteenth trace\n",
+    .bit = TM_FOR_BATCH_ITEM,
+    .flags = TM_VERB_SPILLS,
+    .run = run_batch_item,
 };
 /* clang-format on */

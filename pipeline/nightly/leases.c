@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Leases: files that O_EXCL creates, with a line of text: the owner, and a number that grows with each renewal. */
+/* Who works on what of a batch.  Leases: files that O_EXCL creates, with a line of text: the owner, and a number that
+ * grows with each renewal.  Locks: of the folder, and of a file for each share. */
 #include "pipeline/nightly/leases.h"
 
 #include <dirent.h>
@@ -8,7 +9,10 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/random.h>
+#include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <xxhash.h>
@@ -18,9 +22,11 @@
 #include "pipeline/files.h"
 #include "pipeline/nightly/result.h"
 
-enum { TAKES = 5, ASIDE_BYTES = 4096 + 32 };
+enum { TAKES = 5, LOCK_PAUSE_NS = 20000000, ASIDE_BYTES = 4096 + 32 };
 
 #define LEASES "leases"
+#define SHARE_BEGIN ".share-"
+#define SHARE_ENDING ".lock"
 
 static uint64_t random_number(void)
 {
@@ -156,7 +162,7 @@ void tm_lease_break(struct tm_run *run, const char *out, const struct tm_batch_r
     (void)unlink(aside);
 }
 
-void tm_leases_remove(const char *out)
+static void remove_leases(const char *out)
 {
     char folder[ASIDE_BYTES];
     const int length = snprintf(folder, sizeof(folder), "%s/" LEASES, out);
@@ -179,4 +185,138 @@ void tm_leases_end(const char *out)
 
     if (length > 0 && (size_t)length < sizeof(folder))
         (void)rmdir(folder);
+}
+
+/* --- locks --- */
+
+/* For a share whose process was killed. */
+static void remove_share_locks(DIR *dir)
+{
+    const struct dirent *entry;
+
+    while ((entry = readdir(dir)) != NULL) {
+        const struct tm_path_part name = { entry->d_name, strlen(entry->d_name) };
+        int fd;
+
+        if (strncmp(entry->d_name, SHARE_BEGIN, strlen(SHARE_BEGIN)) != 0 || !tm_part_has_ending(name, SHARE_ENDING))
+            continue;
+        fd = openat(dirfd(dir), entry->d_name, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+        if (fd < 0)
+            continue;
+        if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+            (void)unlinkat(dirfd(dir), entry->d_name, 0);
+        (void)close(fd);
+    }
+}
+
+static void clean(const char *out)
+{
+    DIR *dir = opendir(out);
+
+    if (!dir)
+        return;
+    tm_left_behind_remove(dir, true);
+    rewinddir(dir);
+    remove_share_locks(dir);
+    (void)closedir(dir);
+    remove_leases(out);
+}
+
+/* out: 0, or errno: EWOULDBLOCK after that time */
+static int lock_within(int fd, int operation, int64_t wait_ms)
+{
+    const uint64_t start_ns = tm_clock_ns();
+
+    while (flock(fd, operation | LOCK_NB) != 0) {
+        if (errno != EINTR && (errno != EWOULDBLOCK || (int64_t)(tm_clock_ns() - start_ns) / 1000000 >= wait_ms))
+            return errno;
+        (void)nanosleep(&(struct timespec){ .tv_nsec = LOCK_PAUSE_NS }, NULL);
+    }
+    return 0;
+}
+
+tm_status tm_out_lock(struct tm_run *run, const char *out, enum tm_lock_kind kind, int *fd)
+{
+    const bool is_share = kind == TM_LOCK_SHARE;
+    int problem;
+
+    *fd = open(out, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (*fd < 0)
+        return tm_fail_system(&run->error, TM_ERR_OUTPUT, -1, errno, "cannot open '%s'", out);
+    problem = lock_within(*fd, is_share ? LOCK_SH : LOCK_EX, kind == TM_LOCK_AFTER_OTHERS ? TM_LOCK_WAIT_MS : 0);
+    if (!problem) {
+        if (!is_share)
+            clean(out);
+        return TM_OK;
+    }
+
+    (void)close(*fd);
+    *fd = -1;
+    if (problem != EWOULDBLOCK)
+        return TM_OK; /* folders of some network file systems cannot be locked */
+    (void)tm_fail(&run->error, TM_ERR_OUTPUT, -1, "cannot use '%s': another batch is running there", out);
+    tm_hint(&run->error, "wait until it ends; shares of one manifest ('--shard I/N'), and workers with --lease, can "
+                         "run at the same time");
+    return TM_ERR_OUTPUT;
+}
+
+/* out: whether it is the file of that name; one that its owner removed at its end is not */
+static bool is_at(int fd, const char *path)
+{
+    struct stat held, named;
+
+    return fstat(fd, &held) == 0 && lstat(path, &named) == 0 && held.st_dev == named.st_dev &&
+           held.st_ino == named.st_ino;
+}
+
+/* Wait for the process that holds it. out: false: it cannot be locked */
+static bool wait_for(const struct tm_run *run, int fd, struct tm_shard shard)
+{
+    if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+        return true;
+    if (errno != EWOULDBLOCK)
+        return false;
+    if (!run->quiet)
+        (void)fprintf(stderr,
+                      "tracemill: share %" PRIu32 "/%" PRIu32 " is running in another process: waiting for it to "
+                      "finish\n",
+                      shard.index, shard.count);
+    while (flock(fd, LOCK_EX) != 0)
+        if (errno != EINTR)
+            return false;
+    return true;
+}
+
+tm_status tm_out_lock_share(struct tm_run *run, const char *out, struct tm_shard shard, struct tm_share_lock *lock)
+{
+    char name[64];
+
+    lock->fd = -1;
+    (void)snprintf(name, sizeof(name), SHARE_BEGIN "%" PRIu32 "-%" PRIu32 SHARE_ENDING, shard.index, shard.count);
+    if (tm_out_path(run, out, name, lock->path))
+        return run->error.status;
+    for (;;) {
+        const int fd = open(lock->path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
+
+        if (fd < 0)
+            return tm_fail(&run->error, TM_ERR_OUTPUT, -1, "cannot lock '%s': %s", lock->path, strerror(errno));
+        if (!wait_for(run, fd, shard)) {
+            (void)close(fd);
+            return TM_OK;
+        }
+        if (is_at(fd, lock->path)) {
+            lock->fd = fd;
+            return TM_OK;
+        }
+        (void)close(fd);
+    }
+}
+
+void tm_out_unlock_share(struct tm_share_lock *lock)
+{
+    if (lock->fd < 0)
+        return;
+    (void)unlink(lock->path);
+    (void)close(lock->fd);
+    lock->fd = -1;
 }

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "pipeline/nightly/manifest.h"
+#include "pipeline/nightly/result.h"
 #include "pipeline/run.h"
 
 /* Leases of items: the process that creates the file OUT/leases/ID, or OUT/leases/ID@HOST, works on the item, renews the lease
@@ -41,9 +42,34 @@ uint64_t tm_lease_mark(struct tm_run *run, const char *out, const struct tm_batc
 void tm_lease_break(struct tm_run *run, const char *out, const struct tm_batch_run *batch_run,
                     const struct tm_batch_file *part, uint64_t mark);
 
-/* Remove all leases of an OUT in which no process works. */
-void tm_leases_remove(const char *out);
 /* Remove the folder of leases once it is empty. */
 void tm_leases_end(const char *out);
+
+/* Lock a folder for one driver, or for any number of shares of one manifest, whose items differ, if the file system can
+ * lock.  The lock ends with the process.  A second driver is refused.  A driver that is alone also removes temporary
+ * files that killed drivers left in the folder itself.
+ * out:    fd  -1 = the file system cannot lock: continue
+ * errors: TM_ERR_OUTPUT */
+enum tm_lock_kind {
+    TM_LOCK_ALONE,
+    TM_LOCK_AFTER_OTHERS, /* the same, but processes that are just ending have TM_LOCK_WAIT_MS to do so */
+    TM_LOCK_SHARE,
+};
+
+enum { TM_LOCK_WAIT_MS = 10000 };
+
+tm_status tm_out_lock(struct tm_run *run, const char *out, enum tm_lock_kind kind, int *fd);
+
+/* Only one process at a time works on a share: a second one waits for the first to end in any way, and then does the
+ * rest.  The lock is a file, because some file systems cannot lock folders, NFS among them.
+ * owns:   the caller; tm_out_unlock_share
+ * errors: TM_ERR_OUTPUT */
+struct tm_share_lock {
+    int fd; /* -1 = not locked: the file system cannot */
+    char path[TM_OUT_PATH_BYTES];
+};
+
+tm_status tm_out_lock_share(struct tm_run *run, const char *out, struct tm_shard shard, struct tm_share_lock *lock);
+void tm_out_unlock_share(struct tm_share_lock *lock);
 
 #endif

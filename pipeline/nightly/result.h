@@ -132,23 +132,4 @@ tm_status tm_out_path(struct tm_run *run, const char *out, const char *name, cha
 tm_status tm_input_path(struct tm_run *run, const struct tm_batch_run *batch_run, const struct tm_batch_file *file,
                         char path[TM_OUT_PATH_BYTES]);
 
-/* Lock a folder for one driver, or for any number of shares of one manifest, whose items differ, if the file system can
- * lock.  The lock ends with the process.  A second driver is refused.  A driver that is alone also removes temporary
- * files that killed drivers left in the folder itself.
- * out:    fd  -1 = the file system cannot lock: continue
- * errors: TM_ERR_OUTPUT */
-tm_status tm_out_lock(struct tm_run *run, const char *out, bool is_share, int *fd);
-
-/* Only one process at a time works on a share: a second one waits for the first to end in any way, and then does the
- * rest.  The lock is a file, because some file systems cannot lock folders, NFS among them.
- * owns:   the caller; tm_out_unlock_share
- * errors: TM_ERR_OUTPUT */
-struct tm_share_lock {
-    int fd; /* -1 = not locked: the file system cannot */
-    char path[TM_OUT_PATH_BYTES];
-};
-
-tm_status tm_out_lock_share(struct tm_run *run, const char *out, struct tm_shard shard, struct tm_share_lock *lock);
-void tm_out_unlock_share(struct tm_share_lock *lock);
-
 #endif

@@ -8,7 +8,9 @@ killed at any moment: each time the same bytes as those of one process.
 """
 
 import argparse
+import fcntl
 import json
+import os
 import random
 import shutil
 import sys
@@ -199,6 +201,20 @@ def leases(tap, batch):
     tap.ok(result.status == 2 and "both" in result.err, "a share has no leases", result)
 
 
+def just_ending(tap, batch):
+    """A merge waits for a worker that still holds the lock."""
+    out = batch.folder / "ending"
+    shutil.copytree(batch.plain, out, symlinks=True)
+    lock = os.open(out, os.O_RDONLY)
+    fcntl.flock(lock, fcntl.LOCK_SH)
+    merge = batches.start("batch", "merge", out)
+    time.sleep(0.5)
+    os.close(lock)
+    told = merge.communicate(timeout=120)[1].decode()
+    unlike = batches.difference(batches.content(out), batch.merged)
+    tap.ok(merge.returncode == 4 and not unlike, "a merge waits for a worker that is just ending", merge.returncode, told, unlike)
+
+
 def killed(tap, batch, dice, rounds):
     """Workers are killed at random moments; whoever is left does everything."""
     for turn in range(rounds):
@@ -246,6 +262,7 @@ def main():
         better_one(tap, batch)
         partials(tap, folder)
         leases(tap, batch)
+        just_ending(tap, batch)
         killed(tap, batch, random.Random(arguments.seed), arguments.kills)
     tap.done()
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Results of items: when they stand, what is removed before work begins; paths and the lock of the folder. */
+#include "pipeline/nightly/leases.h"
 #include "pipeline/nightly/result.h"
 
 #include <errno.h>
@@ -268,24 +269,24 @@ static void a_folder_is_for_one_driver_or_for_shares(void **state)
     const pid_t child = fork();
 
     if (child == 0)
-        _exit(tm_out_lock(&run, folder, false, &one) == TM_OK && one >= 0 ? 0 : 1);
+        _exit(tm_out_lock(&run, folder, TM_LOCK_ALONE, &one) == TM_OK && one >= 0 ? 0 : 1);
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_int_equal(status, 0);
-    assert_int_equal(tm_out_lock(&run, folder, false, &one), TM_OK);
-    assert_int_equal(tm_out_lock(&run, folder, false, &other), TM_ERR_OUTPUT);
+    assert_int_equal(tm_out_lock(&run, folder, TM_LOCK_ALONE, &one), TM_OK);
+    assert_int_equal(tm_out_lock(&run, folder, TM_LOCK_ALONE, &other), TM_ERR_OUTPUT);
     assert_int_equal(other, -1);
-    assert_int_equal(tm_out_lock(&run, folder, true, &other), TM_ERR_OUTPUT);
+    assert_int_equal(tm_out_lock(&run, folder, TM_LOCK_SHARE, &other), TM_ERR_OUTPUT);
     (void)close(one);
     test_run_init(&run);
     write_text(".manifest.jsonl.77-0.part", "half"); /* by a driver that was killed, or by a share that is at work */
-    assert_int_equal(tm_out_lock(&run, folder, true, &one), TM_OK);
-    assert_int_equal(tm_out_lock(&run, folder, true, &other), TM_OK);
+    assert_int_equal(tm_out_lock(&run, folder, TM_LOCK_SHARE, &one), TM_OK);
+    assert_int_equal(tm_out_lock(&run, folder, TM_LOCK_SHARE, &other), TM_OK);
     assert_true(is_there(".manifest.jsonl.77-0.part"));
     (void)close(one);
-    assert_int_equal(tm_out_lock(&run, folder, false, &one), TM_ERR_OUTPUT);
+    assert_int_equal(tm_out_lock(&run, folder, TM_LOCK_ALONE, &one), TM_ERR_OUTPUT);
     (void)close(other);
     test_run_init(&run);
-    assert_int_equal(tm_out_lock(&run, folder, false, &one), TM_OK);
+    assert_int_equal(tm_out_lock(&run, folder, TM_LOCK_ALONE, &one), TM_OK);
     assert_false(is_there(".manifest.jsonl.77-0.part"));
     (void)close(one);
 }
