@@ -552,7 +552,7 @@ const struct tm_option tm_option_table[TM_OPTION_COUNT] = {
         "keep", TM_KIND_TEXT, TM_FOR_QUERY, FIELD(keep_database), .argument = "FILE",
         .flags = TM_OPTION_NO_KEY | TM_OPTION_NO_ENVIRONMENT, .of_verbs = "query",
         .help = "write all tables: to FILE.sqlite, which query and any SQLite client read, or as Parquet files into a folder (DIR/);"
-                " FILE.parquet: the events alone; --args none leaves arguments of events out" },
+                " FILE.parquet: only the events; --args none omits event arguments" },
     [TM_OPTION_KEEP] = {
         "keep", TM_KIND_NUMBER, TM_FOR_BATCH_PRUNE, FIELD(keep), .argument = "N",
         .fallback = "30", .least = 1, .most = UINT64_MAX,
