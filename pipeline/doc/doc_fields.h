@@ -35,8 +35,8 @@ enum tm_doc_kind {
     TM_DOC_HOST,      /* the name of a host */
     TM_DOC_PATH,      /* of a file, of a scope */
     TM_DOC_SOURCE,    /* of a column, not of a field: of step borders */
-    TM_DOC_LINK,  /* likewise: the path of a file below the document's folder.  The first cell of the row links to it if
-                   * the medium has links; it is not a separate column there, nor on paper */
+    TM_DOC_LINK, /* likewise: the path of a file below the document's folder.  A cell of the row (tm_table_link) links to
+                   * it if the medium has links; it is not a separate column there, nor on paper */
     TM_DOC_VALUE, /* a string or a number */
 
     /* Numbers. */

@@ -9,7 +9,7 @@
 #define STATUSES "done|partial|refused|failed|missing"
 
 static const struct tm_doc_field settings[] = {
-    { "rows", TM_DOC_COUNT, .help = "Maximum for each list." },
+    { "rows", TM_DOC_COUNT, .help = "Maximum for each list. Jobs: 2,000, unless this is less than 500." },
     { .key = NULL },
 };
 

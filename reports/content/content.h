@@ -101,6 +101,7 @@ enum {
     TM_CHANGE = 1 << 11, /* numbers are shown with their sign */
     TM_GIVEN = 1 << 12,  /* given by some users only: omitted without a note if no row has it */
     TM_KNOWN = 1 << 13,  /* likewise, also in data */
+    TM_CHOICE = 1 << 14, /* a page that can filter rows offers the values for selection */
     TM_RARE = 1 << 10,   /* rare: omitted if it is 0, or "no", in all rows */
 };
 
@@ -144,6 +145,7 @@ struct tm_table {
     size_t brief_rows;              /* instead, where no finding leads to its section; 0 = the same */
     bool obeys_rows;                /* --rows: the summary has all of them, because other figures refer to them */
     size_t screen_rows;             /* at most on a page; of obeys_rows: what --rows requests; 0 = as many as fit */
+    size_t page_rows;               /* at most on a page, where it may be longer than others; 0 = as others */
     const char *depth;              /* path to the depth of a row in a tree whose rows are in order; NULL = no tree */
     const char *anchor;             /* rows can be linked to as "anchor-N"; NULL = they cannot */
     const int *anchors;             /* N of each row; NULL = its place */
@@ -200,8 +202,9 @@ int64_t tm_table_left_out(const struct tm_table *table, size_t listed);
 
 /* A cell; row below tm_table_rows, column below table->columns. */
 struct tm_cell tm_table_cell(const struct tm_table *table, size_t row, size_t column);
-/* The link of the first cell of a row; NULL = none. */
-const char *tm_table_link(const struct tm_table *table, size_t row);
+/* The link of a cell; NULL = none.  The first column of links belongs to the first cell of the row, others to the cell
+ * before them. */
+const char *tm_table_link(const struct tm_table *table, size_t row, size_t column);
 /* How far a row is indented: its depth in the tree, 0 without one. */
 int tm_table_depth(const struct tm_table *table, size_t row);
 

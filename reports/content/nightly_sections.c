@@ -141,15 +141,15 @@ static void emit_regressions(const struct tm_content *content)
     emit_list(content, "regressions", "Open regressions",
               "regression, job, report link, title, state, kind wide, since, before_text, after_text, change_text, "
               "runs, cause given, revision given, revision_before given wide, opened wide, "
-              "model wide, id wide, good_id wide");
+              "model wide, id wide, good_id wide, good_report link");
     emit_list(content, "revisions", "Jobs that regressed between the same revisions",
               "revision_before, revision, jobs, regressions, names");
     emit_more(content, "regressions");
     emit_list(content, "unconfirmed", "To be confirmed: run these jobs again",
               "regression, job, report link, title, since, before_text, after_text, change_text, runs, revision given");
     emit_list(content, "acknowledged", "Acknowledged regressions",
-              "regression, job, title, since, before_text, after_text, change_text, runs, reason, decided wide, "
-              "cause given wide, revision given wide, id wide, good_id wide");
+              "regression, job, report link, title, since, before_text, after_text, change_text, runs, reason, "
+              "decided wide, cause given wide, revision given wide, id wide, good_id wide, good_report link");
     emit_list(content, "closed", "Closed by the runs of this page",
               "regression, job, title, state, since, closed, before_text, after_text, runs, reason given, "
               "revision given wide, id wide");
@@ -196,6 +196,8 @@ static const struct tm_section nightly_failures_section = {
 
 /* All jobs, each with its newest run. */
 
+enum { NIGHT_PAGE_JOBS = 2000 }; /* each must be found there */
+
 /* "3 more jobs are not listed." */
 static void emit_left_out(const struct tm_content *content, const char *key, const char *what)
 {
@@ -213,7 +215,7 @@ static void emit_jobs(const struct tm_content *content)
                       .id = "jobs",
                       .caption = "Jobs, with the newest run of each",
                       .shows =
-                          "job, report link, state, figures.step_time_ps.value time = Median step, "
+                          "job, report link, state choice, figures.step_time_ps.value time = Median step, "
                           "figures.step_time_ps.change pct change, "
                           "figures.step_time_ps.before time wide = Median step before, "
                           "figures.step_time_ps.band time wide, "
@@ -223,9 +225,10 @@ static void emit_jobs(const struct tm_content *content)
                           "figures.exposed_collective_ps.value time wide = Exposed collectives, "
                           "figures.idle_ps.value time wide = Idle, "
                           "figures.compile_time_ps.value time wide = Compile time, gates given, devices, hosts wide, "
-                          "model wide, night, revision given wide, labels given, label given wide, runs",
+                          "model wide, night, revision given wide, labels given choice, label given wide, runs",
                       .list = "jobs",
-                      .paper_rows = 60 });
+                      .paper_rows = 60,
+                      .page_rows = NIGHT_PAGE_JOBS });
     emit_left_out(content, "jobs", "job");
     emit_list(content, "unstable", "Unstable jobs", "job, spread_pct, runs, remedy");
     emit_list(content, "machines", "Slow hosts", "host, slower_pct, jobs, runs, night");

@@ -394,13 +394,19 @@ static bool is_not_given(const struct tm_layout *layout, size_t column)
     return true;
 }
 
-const char *tm_table_link(const struct tm_table *table, size_t row)
+const char *tm_table_link(const struct tm_table *table, size_t row, size_t column)
 {
-    for (size_t c = 0; c < table->columns; c++) {
-        const struct tm_cell cell = tm_table_cell(table, row, c);
+    bool is_first = true;
 
-        if (cell.kind == TM_DOC_LINK && cell.from == TM_FROM_VALUE && tm_link_is_safe(tm_text(cell.value)))
+    for (size_t c = 0; c < table->columns; c++) {
+        struct tm_cell cell;
+
+        if (tm_column_kind(&table->column[c]) != TM_DOC_LINK)
+            continue;
+        cell = tm_table_cell(table, row, c);
+        if (column == (is_first ? 0 : c - 1) && cell.from == TM_FROM_VALUE && tm_link_is_safe(tm_text(cell.value)))
             return tm_text(cell.value);
+        is_first = false;
     }
     return NULL;
 }

@@ -258,6 +258,7 @@ enum {
     NIGHT_NIGHTS = 8,   /* the last night, and previous ones that determine whether a job usually runs */
     NIGHT_USUAL = 4,    /* of the previous nights: a job that ran this often is missed */
     NIGHT_TREND_JOBS = 24,
+    NIGHT_JOBS = 2000, /* listed, unless --rows requests shorter tables than the default */
     NIGHT_TRENDS_OF_JOB = 3,
     NIGHT_TRENDS = 48, /* drawn */
     NIGHT_DATE = 11,

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "pipeline/nightly/result.h"
+#include "pipeline/stage.h"
 #include "pipeline/store/hash.h"
 #include "pipeline/strings.h"
 #include "reports/compare/compare.h"
@@ -193,12 +194,19 @@ static void night_add_head(struct night *night)
 
 /* --- at the end --- */
 
+/* How many jobs are listed at most: all of them must be found on the page. */
+static size_t listed_jobs(const struct night *night)
+{
+    return night->options->rows < TM_ROWS_USUAL || night->options->rows > NIGHT_JOBS ? night->options->rows
+                                                                                     : NIGHT_JOBS;
+}
+
 static void night_add_left_out(struct night *night)
 {
     const size_t told = night->jobs - night->of_state[NIGHT_GONE], rows = night->options->rows;
     struct tm_value *to = tm_add_object(night->root, "left_out");
 
-    tm_add_uint(to, "jobs", told > rows ? told - rows : 0);
+    tm_add_uint(to, "jobs", told > listed_jobs(night) ? told - listed_jobs(night) : 0);
     tm_add_uint(to, "runs", night->of_night > rows ? night->of_night - rows : 0);
     tm_add_uint(to, "dated_ahead", night->ahead > rows ? night->ahead - rows : 0);
     tm_add_uint(to, "regressions", night->regressions_left_out);
@@ -685,7 +693,7 @@ static tm_status write_jobs(struct night *night)
 {
     const size_t told = night->jobs - night->of_state[NIGHT_GONE];
 
-    for (size_t i = 0; i < told && i < night->options->rows; i++) {
+    for (size_t i = 0; i < told && i < listed_jobs(night); i++) {
         struct night_judgement judged;
 
         if (night_read_job(night, night->job[i].job))

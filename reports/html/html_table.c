@@ -223,7 +223,7 @@ static void put_cell(struct writer *out, size_t row, size_t shown)
 {
     const struct tm_cell cell = tm_table_cell(out->table, row, out->layout.column[shown]);
     const bool is_number = tm_doc_is_number(cell.kind), is_header = shown == 0 && !is_number;
-    const char *link = shown == 0 ? tm_table_link(out->table, row) : NULL;
+    const char *link = tm_table_link(out->table, row, out->layout.column[shown]);
     char exact[TM_FORMAT_BYTES];
 
     tm_htmlw_open(out->w, is_header ? "th" : "td");
@@ -249,6 +249,8 @@ static void put_head(struct writer *out)
             tm_htmlw_attr(out->w, "class", "n");
         if (*tm_doc_unit(kind_of(out, i)))
             tm_htmlw_attr(out->w, "data-unit", tm_doc_unit(kind_of(out, i)));
+        if (out->table->column[out->layout.column[i]].shape & TM_CHOICE)
+            tm_htmlw_attr(out->w, "data-choice", "");
         tm_page_label(out->page, out->table->column[out->layout.column[i]].title);
         tm_htmlw_close(out->w);
     }
@@ -381,7 +383,7 @@ void tm_page_table(void *to, const struct tm_table *table)
 {
     struct tm_page *page = to;
     struct writer out = { .page = page, .w = &page->w, .table = table };
-    const struct tm_room room = { .rows = TM_HTML_ROWS_MOST, .has_links = true };
+    const struct tm_room room = { .rows = table->page_rows ? table->page_rows : TM_HTML_ROWS_MOST, .has_links = true };
     char id[LABEL_BYTES], label_id[LABEL_BYTES];
     bool is_folded;
 

@@ -641,7 +641,7 @@ static void put_table_row(struct markdown *m, const struct tm_table *table, int 
 
         tm_mdw_raw(&m->w, " ");
         put_table_cell(m, r, c, is_name,
-                       table && c == 0 && is_name && *m->sheet.text[r][c] ? tm_table_link(table, (size_t)r) : NULL);
+                       table && c == 0 && is_name && *m->sheet.text[r][c] ? tm_table_link(table, (size_t)r, 0) : NULL);
         tm_mdw_raw(&m->w, " |");
     }
     tm_mdw_raw(&m->w, "\n");

@@ -38,7 +38,10 @@ def check_static(tap, page, document):
     tap.ok(len(set(parser.ids)) == len(parser.ids), "ids are unique")
     tap.ok(not reading.wrong, "tables, drawings and headings can be read aloud", *reading.wrong[:5])
     reports = {row["report"] for part in ("jobs", "runs", "failures", "better") for row in document[part]}
-    reports |= {row["report"] for part in ("regressions", "unconfirmed") for row in document[part]}
+    reports |= {row["report"] for part in ("regressions", "unconfirmed", "acknowledged") for row in document[part]}
+    good = {row["good_report"] for part in ("regressions", "acknowledged") for row in document[part]} - {None}
+    tap.ok(good - reports, "some last good runs are linked only as such", good)
+    reports |= good
     reports -= {None}
     tap.ok(set(parser.addresses) == reports, "addresses are those of the reports, and all of them",
            sorted(set(parser.addresses) ^ reports)[:5])
@@ -81,13 +84,64 @@ def check_forms(tap, browser, page):
 
 
 def check_links(tap, browser, page, document):
-    target = page.parent / document["regressions"][0]["report"]
-    target.parent.mkdir(parents=True, exist_ok=True)
-    target.write_text("<!DOCTYPE html><title>the run</title>", encoding="utf-8")
+    row = document["regressions"][0]
+    for key, title, link in (("report", "the run", "a"), ("good_report", "the last good run", "td a")):
+        target = page.parent / row[key]
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(f"<!DOCTYPE html><title>{title}</title>", encoding="utf-8")
+        with browser.open_page() as view:
+            view.load(page)
+            view.click(f"document.querySelector('#table-regressions tbody {link}')")
+            tap.ok(view.wait_for(f"document.title === '{title}'"), f"a name in a table leads to the report of {title}", view.js("location.href"))
+
+
+VISIBLE = "[...document.querySelectorAll('#table-jobs tbody tr')].filter((r) => r.getBoundingClientRect().height > 0)"
+
+
+def choose(view, name, wanted):
+    """By keyboard: arrow down to an entry of a list."""
+    entry = view.js(f"""(() => {{ const list = document.querySelector('#table-jobs select[aria-label^="Filter by {name}:"]');
+        list.focus(); return [...list.options].findIndex((o) => o.value === {json.dumps(wanted)}); }})()""")
+    for _ in range(entry):
+        view.key("ArrowDown")
+    return entry > 0 and view.wait_for(f"document.activeElement.value === {json.dumps(wanted)}")
+
+
+def check_many(tap, browser, folder):
+    """All of 1,000 jobs are on a page of less than 3 MB, and are filtered by label and state."""
+    rows = []
+    for number in range(1000):
+        labels = {"owner": f"Person {'ABCDEFGH'[number % 8]}", "pool": "ab"[number % 2]} if number % 10 else None
+        rows += [make_history.run_of(f"team-{number % 9}/job-{number:04}", ago, 130 if not ago and number < 20 else 100, labels=labels and json.dumps(labels))
+                 for ago in range(30)]
+    document, _ = nights.tell(folder / "many", rows)
+    page = folder / "many" / "index.html"
+    tap.ok(page.stat().st_size < 3e6, "1,000 jobs of 30 nights: the page", page.stat().st_size)
+    tap.ok(len(document["jobs"]) == 1000 and document["left_out"]["jobs"] == 0, "they are all listed", document["left_out"])
+    state = {row["job"]: row["state"] for row in document["jobs"]}
+    of_owner = {f"team-{n % 9}/job-{n:04}" for n in range(1000) if n % 10 and n % 8 == 2}
+    of_both = {job for job in of_owner if state[job] == "worse"}
+    names = f"{VISIBLE}.map((r) => (r.cells[0].querySelector('.full') || r.cells[0]).textContent)"
     with browser.open_page() as view:
         view.load(page)
-        view.click("document.querySelector('#table-regressions tbody a')")
-        tap.ok(view.wait_for("document.title === 'the run'"), "a name in a table leads to the report of its run", view.js("location.href"))
+        tap.ok(view.js("document.querySelectorAll('#table-jobs tbody tr').length") == 1000, "each is a row of the page")
+        lists = view.js("[...document.querySelectorAll('#table-jobs select')].map((s) => s.options[0].textContent)")
+        tap.ok(lists == ["state: all", "owner: all", "pool: all"], "lists of the state and of each label", *lists)
+        tap.ok(choose(view, "owner", "Person C"), "an owner is chosen by keyboard", view.js("document.activeElement.value"))
+        found = view.js(names)
+        tap.ok(set(found) == of_owner and len(found) == len(of_owner), "only the jobs of this owner are shown", len(found), len(of_owner))
+        tap.ok(choose(view, "state", "worse"), "then a state", view.js("document.activeElement.value"))
+        found = view.js(names)
+        tap.ok(of_both and set(found) == of_both, "both apply", found, *of_both)
+        told = view.js("document.querySelector('#table-jobs .found-count').textContent")
+        tap.ok(told == f"{len(of_both)} of 1000 rows", "the page says how many", told)
+        fragment = view.js("location.hash")
+    with browser.open_page() as view:
+        view.load(page, fragment)
+        tap.ok(set(view.js(names)) == of_both, "the address keeps the choice", fragment)
+        view.js("document.querySelectorAll('#table-jobs select').forEach((s) => { s.value = ''; s.dispatchEvent(new Event('change')); })")
+        tap.ok("owner" not in view.js("location.hash") and 0 < view.js(f"{VISIBLE}.length") < 1000, "without a choice, the page is as at first",
+               view.js("location.hash"))
 
 
 def check_hostile(tap, browser, folder):
@@ -153,6 +207,7 @@ def main():
         check_shown(tap, browser, page, document)
         check_forms(tap, browser, page)
         check_links(tap, browser, page, document)
+        check_many(tap, browser, folder)
         check_hostile(tap, browser, folder)
         check_folders(tap, browser, folder)
     tap.done()

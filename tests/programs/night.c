@@ -67,6 +67,7 @@ static tm_status put(struct tm_history *history, const struct tm_value *row)
     copy(run.keys.night, sizeof(run.keys.night), text_of(row, "night"));
     copy(run.keys.revision, sizeof(run.keys.revision), text_of(row, "revision"));
     copy(run.keys.label, sizeof(run.keys.label), text_of(row, "label"));
+    copy(run.keys.labels, sizeof(run.keys.labels), text_of(row, "labels"));
     copy(run.keys.training, sizeof(run.keys.training), text_of(row, "training"));
     run.keys.when_ns = tm_int(tm_get(row, "when_ns"));
     run.keys.step = whole_of(row, "step");

@@ -17,7 +17,7 @@ FLAGS = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-u
          "--disable-quic", "--hide-scrollbars", "--mute-audio", "--remote-debugging-pipe"]
 SECONDS = 60  # at most for an answer
 CHILD_READS, CHILD_WRITES = 3, 4  # the file descriptors that the browser expects
-KEYS = {"Enter": (13, "\r"), "Tab": (9, ""), "Escape": (27, ""), "ArrowLeft": (37, ""), "ArrowRight": (39, ""),
+KEYS = {"Enter": (13, "\r"), "Tab": (9, ""), "Escape": (27, ""), "ArrowLeft": (37, ""), "ArrowRight": (39, ""), "ArrowDown": (40, ""),
         "Home": (36, ""), "End": (35, ""), " ": (32, " "), "/": (191, "/")}
 SHIFT = 8
 
