@@ -228,24 +228,34 @@ tm_status tm_filter_read(struct tm_filter *filter, const char *text, const char 
 
 /* --- options --- */
 
-enum {
-    TRACES = TM_FOR_CONVERT | TM_FOR_SPLIT,    /* verbs that write traces */
-    STUDIES = TM_FOR_COMPARE | TM_FOR_SCALING, /* verbs that write a document of several runs */
-    REPORTS = TM_FOR_REPORT | STUDIES,         /* verbs that write a document */
-    WORKS = TM_FOR_BATCH | TM_FOR_BATCH_RUN | TM_FOR_BATCH_ITEM |
-            TM_FOR_BATCH_SUBMIT,                                     /* verbs that analyze traces of a batch */
-    JOINS = TM_FOR_BATCH | TM_FOR_BATCH_MERGE | TM_FOR_BATCH_SUBMIT, /* and by which its results are put together */
-    SCANS = TM_FOR_BATCH | TM_FOR_BATCH_SCAN | TM_FOR_BATCH_SUBMIT,  /* and by which they are found */
-    BATCHES = WORKS | JOINS | SCANS | TM_FOR_BATCH_PRUNE | TM_FOR_BATCH_EXPORT | TM_FOR_BATCH_JOIN,
-    ANALYSES = TM_FOR_REPORT | WORKS | TM_FOR_BATCH_MERGE, /* verbs that write reports: merging joins hosts to runs */
-    OPENS = TM_FOR_OPEN,                                   /* of a run it makes a report and a trace */
-    PRINTS = TM_FOR_BRIEF | TM_FOR_SHOW | TM_FOR_QUERY,    /* verbs that print some of the figures */
-    FIGURES = REPORTS | TRACES | TM_FOR_CHECK | ANALYSES | PRINTS | OPENS,      /* verbs that compute figures */
-    CHOICES = STUDIES | TRACES | TM_FOR_CHECK | TM_FOR_REPORT | PRINTS | OPENS, /* of them those of one run */
-    RUNS = CHOICES | TM_FOR_INSPECT | TM_FOR_EXTRACT,                           /* verbs that choose a run */
-    BUCKETS = RUNS | TM_FOR_LIST | BATCHES,                                     /* verbs that read buckets */
-    JOBS = TM_FOR_ALL & ~TM_FOR_WORDS,
-};
+/* verbs that write traces */
+#define TRACES (TM_FOR_CONVERT | TM_FOR_SPLIT)
+/* verbs that write a document of several runs */
+#define STUDIES (TM_FOR_COMPARE | TM_FOR_SCALING)
+/* verbs that write a document */
+#define REPORTS (TM_FOR_REPORT | STUDIES)
+/* verbs that analyze traces of a batch */
+#define WORKS (TM_FOR_BATCH | TM_FOR_BATCH_RUN | TM_FOR_BATCH_ITEM | TM_FOR_BATCH_SUBMIT)
+/* and by which its results are put together */
+#define JOINS (TM_FOR_BATCH | TM_FOR_BATCH_MERGE | TM_FOR_BATCH_SUBMIT)
+/* and by which they are found */
+#define SCANS (TM_FOR_BATCH | TM_FOR_BATCH_SCAN | TM_FOR_BATCH_SUBMIT)
+#define BATCHES (WORKS | JOINS | SCANS | TM_FOR_BATCH_PRUNE | TM_FOR_BATCH_EXPORT | TM_FOR_BATCH_JOIN)
+/* verbs that write reports: merging joins hosts to runs */
+#define ANALYSES (TM_FOR_REPORT | WORKS | TM_FOR_BATCH_MERGE)
+/* of a run it makes a report and a trace */
+#define OPENS TM_FOR_OPEN
+/* verbs that print some of the figures */
+#define PRINTS (TM_FOR_BRIEF | TM_FOR_SHOW | TM_FOR_QUERY)
+/* verbs that compute figures */
+#define FIGURES (REPORTS | TRACES | TM_FOR_CHECK | ANALYSES | PRINTS | OPENS)
+/* of them those of one run */
+#define CHOICES (STUDIES | TRACES | TM_FOR_CHECK | TM_FOR_REPORT | PRINTS | OPENS)
+/* verbs that choose a run */
+#define RUNS (CHOICES | TM_FOR_INSPECT | TM_FOR_EXTRACT)
+/* verbs that read buckets */
+#define BUCKETS (RUNS | TM_FOR_LIST | BATCHES)
+#define JOBS (TM_FOR_ALL & ~TM_FOR_WORDS)
 
 /* A part has to hold its rows and an event: a few hundred bytes for each row. */
 enum { PART_LEAST_BYTES = 64 << 10 };

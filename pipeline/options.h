@@ -61,40 +61,40 @@ tm_status tm_filter_read(struct tm_filter *filter, const char *text, const char 
 struct tm_input_choice; /* pipeline/engine/analysis.h */
 struct tm_setting_set;
 
-/* The verbs, as bits: which of them take an option. */
-enum tm_verb_bit {
-    TM_FOR_REPORT = 1 << 0,
-    TM_FOR_INSPECT = 1 << 1,
-    TM_FOR_CONVERT = 1 << 2,
-    TM_FOR_SPLIT = 1 << 3,
-    TM_FOR_LIST = 1 << 4,
-    TM_FOR_EXTRACT = 1 << 5,
-    TM_FOR_CONFIG = 1 << 6,
-    TM_FOR_WORDS = 1 << 7, /* help, version, man, completions: they only print text */
-    TM_FOR_COMPARE = 1 << 8,
-    TM_FOR_SCALING = 1 << 9,
-    TM_FOR_CHECK = 1 << 10,
-    TM_FOR_BATCH = 1 << 11, /* all steps: scan, run, merge */
-    TM_FOR_BATCH_SCAN = 1 << 12,
-    TM_FOR_BATCH_RUN = 1 << 13,
-    TM_FOR_BATCH_MERGE = 1 << 14,
-    TM_FOR_BATCH_SUBMIT = 1 << 15,
-    TM_FOR_BATCH_PRUNE = 1 << 16,
-    TM_FOR_BATCH_EXPORT = 1 << 17,
-    TM_FOR_BRIEF = 1 << 18,
-    TM_FOR_SHOW = 1 << 19,
-    TM_FOR_QUERY = 1 << 20,
-    TM_FOR_SCHEMA = 1 << 21,
-    TM_FOR_SKILL = 1 << 22,
-    TM_FOR_MCP = 1 << 23,
-    TM_FOR_OPEN = 1 << 24,
-    TM_FOR_BATCH_REGRESSIONS = 1 << 25,
-    TM_FOR_BATCH_ACK = 1 << 26,
-    TM_FOR_BATCH_ACCEPT = 1 << 27,
-    TM_FOR_BATCH_ITEM = 1 << 28,
-    TM_FOR_BATCH_JOIN = 1 << 29,
-    TM_FOR_ALL = (1 << 30) - 1,
-};
+/* The verbs, as bits: which of them take an option.  An enumerator has 32 bits. */
+typedef uint64_t tm_verb_bits;
+
+#define TM_FOR_REPORT (UINT64_C(1) << 0)
+#define TM_FOR_INSPECT (UINT64_C(1) << 1)
+#define TM_FOR_CONVERT (UINT64_C(1) << 2)
+#define TM_FOR_SPLIT (UINT64_C(1) << 3)
+#define TM_FOR_LIST (UINT64_C(1) << 4)
+#define TM_FOR_EXTRACT (UINT64_C(1) << 5)
+#define TM_FOR_CONFIG (UINT64_C(1) << 6)
+#define TM_FOR_WORDS (UINT64_C(1) << 7) /* help, version, man, completions: they only print text */
+#define TM_FOR_COMPARE (UINT64_C(1) << 8)
+#define TM_FOR_SCALING (UINT64_C(1) << 9)
+#define TM_FOR_CHECK (UINT64_C(1) << 10)
+#define TM_FOR_BATCH (UINT64_C(1) << 11) /* all steps: scan, run, merge */
+#define TM_FOR_BATCH_SCAN (UINT64_C(1) << 12)
+#define TM_FOR_BATCH_RUN (UINT64_C(1) << 13)
+#define TM_FOR_BATCH_MERGE (UINT64_C(1) << 14)
+#define TM_FOR_BATCH_SUBMIT (UINT64_C(1) << 15)
+#define TM_FOR_BATCH_PRUNE (UINT64_C(1) << 16)
+#define TM_FOR_BATCH_EXPORT (UINT64_C(1) << 17)
+#define TM_FOR_BRIEF (UINT64_C(1) << 18)
+#define TM_FOR_SHOW (UINT64_C(1) << 19)
+#define TM_FOR_QUERY (UINT64_C(1) << 20)
+#define TM_FOR_SCHEMA (UINT64_C(1) << 21)
+#define TM_FOR_SKILL (UINT64_C(1) << 22)
+#define TM_FOR_MCP (UINT64_C(1) << 23)
+#define TM_FOR_OPEN (UINT64_C(1) << 24)
+#define TM_FOR_BATCH_REGRESSIONS (UINT64_C(1) << 25)
+#define TM_FOR_BATCH_ACK (UINT64_C(1) << 26)
+#define TM_FOR_BATCH_ACCEPT (UINT64_C(1) << 27)
+#define TM_FOR_BATCH_ITEM (UINT64_C(1) << 28)
+#define TM_FOR_BATCH_JOIN (UINT64_C(1) << 29)
+#define TM_FOR_ALL ((UINT64_C(1) << 30) - 1)
 
 /* What `report` and `split` write, as bits. */
 enum tm_format {
@@ -297,7 +297,7 @@ typedef tm_status tm_option_reader(const struct tm_reading *reading);
 struct tm_option {
     const char *name; /* after "--" */
     enum tm_option_kind kind;
-    uint32_t verbs;        /* enum tm_verb_bit */
+    tm_verb_bits verbs;
     size_t offset;         /* of its field in struct tm_options */
     const char *help;      /* one clause, no full stop */
     char letter;           /* after "-"; 0 = none */
@@ -477,7 +477,7 @@ tm_status tm_settings_take_config(struct tm_setting_set *set, const char *path, 
 
 /* Refuse options of the command line that the verb does not take.  Its environment and its
  * configuration file may hold settings for other verbs. */
-tm_status tm_settings_check_verb(const struct tm_setting_set *set, const char *verb, enum tm_verb_bit bit,
+tm_status tm_settings_check_verb(const struct tm_setting_set *set, const char *verb, tm_verb_bits bit,
                                  struct tm_error *error) TM_MUST_USE;
 
 /* Read all values; inputs are left as they are.  *options refers to the set afterwards. */

@@ -222,13 +222,13 @@ tm_status tm_settings_take_flags(struct tm_setting_set *set, int argc, char **ar
     return TM_OK;
 }
 
-tm_status tm_settings_check_verb(const struct tm_setting_set *set, const char *verb, enum tm_verb_bit bit,
+tm_status tm_settings_check_verb(const struct tm_setting_set *set, const char *verb, tm_verb_bits bit,
                                  struct tm_error *error)
 {
     for (size_t i = 0; i < TM_OPTION_COUNT; i++) {
         const struct tm_option *const row = &tm_option_table[i];
         /* `config show` prints any setting. */
-        const bool is_taken = (row->verbs & (uint32_t)bit) || (bit == TM_FOR_CONFIG && tm_option_is_setting(row));
+        const bool is_taken = (row->verbs & bit) || (bit == TM_FOR_CONFIG && tm_option_is_setting(row));
 
         if (set->of[i].origin != TM_ORIGIN_FLAG || is_taken)
             continue;

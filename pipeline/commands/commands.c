@@ -286,7 +286,7 @@ static void help_verb(const struct tm_verb *verb, FILE *to)
     print_paragraphs(to, verb->description);
     (void)fputs("\noptions:\n", to);
     for (size_t i = 0; i < TM_OPTION_COUNT; i++) {
-        if (tm_option_table[i].verbs & (uint32_t)verb->bit)
+        if (tm_option_table[i].verbs & verb->bit)
             print_option(to, &tm_option_table[i], verb);
     }
     if (verb->examples[0]) {
@@ -384,7 +384,7 @@ static void roff_option_verbs(FILE *to, const struct tm_option *option)
     for (size_t i = 0; i < tm_verb_count; i++) {
         const struct tm_verb *const verb = tm_verbs[i];
 
-        if ((verb->flags & TM_VERB_HIDDEN) || !(option->verbs & (uint32_t)verb->bit))
+        if ((verb->flags & TM_VERB_HIDDEN) || !(option->verbs & verb->bit))
             continue;
         (void)fprintf(to, "%s ", any ? "," : "");
         (void)fprintf(to, "\\fB%s\\fR", verb->name);
@@ -491,7 +491,7 @@ static bool is_listed(const struct tm_verb *verb)
 
 static bool takes(const struct tm_verb *verb, const struct tm_option *option)
 {
-    return (option->verbs & (uint32_t)verb->bit) != 0;
+    return (option->verbs & verb->bit) != 0;
 }
 
 /* Two words: an action of a verb. */

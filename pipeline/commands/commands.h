@@ -35,7 +35,7 @@ struct tm_verb {
     const char *description; /* a paragraph or two, for `help VERB` and the manual page */
     const char *examples;    /* lines: command, two blanks or more, what it does; "" = none */
     const char *words;       /* what the operands may be, by blanks; NULL = files */
-    enum tm_verb_bit bit;
+    tm_verb_bits bit;
     uint32_t flags;     /* enum tm_verb_flag */
     size_t least, most; /* operands */
     tm_command *run;

@@ -75,7 +75,7 @@ static void put_option(FILE *to, const struct tm_submission *submission, const s
 /* --- options --- */
 
 /* Which options a verb gets: all that were set, in whatever way, and that it takes. */
-static bool is_passed_on(size_t index, enum tm_verb_bit verb)
+static bool is_passed_on(size_t index, tm_verb_bits verb)
 {
     switch (index) {
     case TM_OPTION_OUTPUT: /* are in the scripts already */
@@ -92,11 +92,11 @@ static bool is_passed_on(size_t index, enum tm_verb_bit verb)
     case TM_OPTION_VERSION:
         return false;
     default:
-        return (tm_option_table[index].verbs & (uint32_t)verb) != 0;
+        return (tm_option_table[index].verbs & verb) != 0;
     }
 }
 
-static void put_options(FILE *to, const struct tm_submission *submission, enum tm_verb_bit verb)
+static void put_options(FILE *to, const struct tm_submission *submission, tm_verb_bits verb)
 {
     const struct tm_setting_set *const set = submission->options->settings;
 
@@ -200,7 +200,7 @@ extern const char tm_slurm_run[], tm_slurm_merge[], tm_slurm_submit[];
 
 /* in: name  the first of length bytes
  *     verb  that the script runs */
-static void put_named(FILE *to, const char *name, size_t length, const struct tm_submission *s, enum tm_verb_bit verb)
+static void put_named(FILE *to, const char *name, size_t length, const struct tm_submission *s, tm_verb_bits verb)
 {
     const struct {
         const char *name, *word;
@@ -368,7 +368,7 @@ static bool put_of_kubernetes(FILE *to, const char *name, size_t length, const s
     }
 }
 
-static void put_script(FILE *to, const char *at, const struct tm_submission *submission, enum tm_verb_bit verb)
+static void put_script(FILE *to, const char *at, const struct tm_submission *submission, tm_verb_bits verb)
 {
     while (*at) {
         const size_t length = strncmp(at, "{{", 2) == 0 ? 0 : 1 + strcspn(at + 1, "{");
@@ -391,7 +391,7 @@ static void put_script(FILE *to, const char *at, const struct tm_submission *sub
 }
 
 static tm_status write_one(struct tm_run *run, const struct tm_submission *submission, const char *name,
-                           const char *script, enum tm_verb_bit verb)
+                           const char *script, tm_verb_bits verb)
 {
     struct tm_atomic_file file;
     const tm_status st = tm_atomic_open(&file, run, submission->folder, name);

@@ -163,7 +163,7 @@ static void options_of_a_report_count_and_others_do_not(void **state)
 
 static void every_option_of_a_batch_is_one_or_the_other(void **state)
 {
-    const uint32_t batch =
+    const tm_verb_bits batch =
         TM_FOR_BATCH | TM_FOR_BATCH_SCAN | TM_FOR_BATCH_RUN | TM_FOR_BATCH_MERGE | TM_FOR_BATCH_SUBMIT;
 
     (void)state;
@@ -174,7 +174,7 @@ static void every_option_of_a_batch_is_one_or_the_other(void **state)
             is_with |= with[k].index == i;
         for (size_t k = 0; k < sizeof(without) / sizeof(without[0]); k++)
             is_without |= without[k] == i;
-        if (tm_option_table[i].verbs & batch & ~(uint32_t)TM_FOR_BATCH_SCAN)
+        if (tm_option_table[i].verbs & batch & ~TM_FOR_BATCH_SCAN)
             print_message("--%s\n", tm_option_table[i].name);
         assert_false(is_with && is_without);
         if (tm_option_table[i].verbs & batch)

@@ -30,7 +30,7 @@ static void every_row_obeys_the_naming_rule(void **state)
         assert_true(strlen("TRACEMILL_") + strlen(row->name) < TM_OPTION_NAME_BYTES);
         assert_int_equal(strspn(row->name, "abcdefghijklmnopqrstuvwxyz-"), strlen(row->name));
         assert_true(row->offset + sizeof(bool) <= sizeof(struct tm_options));
-        assert_true(row->verbs != 0 && (row->verbs & ~(uint32_t)TM_FOR_ALL) == 0);
+        assert_true(row->verbs != 0 && (row->verbs & ~TM_FOR_ALL) == 0);
         assert_true(row->help[0] && row->help[strlen(row->help) - 1] != '.');
         assert_true((row->kind == TM_KIND_FLAG) == (row->argument == NULL));
         assert_true((row->kind == TM_KIND_OWN) == (row->read != NULL));
