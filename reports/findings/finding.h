@@ -98,6 +98,9 @@ struct tm_finding *tm_finding_of_fact(struct tm_findings *all, const char *id);
 int64_t tm_findings_idle_ps(const struct tm_findings *all);
 /* Has a rule already reported this finding, or one that replaces it (`unless` in its row)? */
 bool tm_is_reported(const struct tm_findings *all, const char *id);
+void tm_finding_claim(struct tm_finding *f, const struct tm_claim *claim);
+
+/* --- waits.c: what is left of each wait --- */
 
 /* The part of a wait that no finding claims yet. */
 int64_t tm_wait_left(const struct tm_findings *all, enum tm_wait wait);
@@ -105,7 +108,6 @@ int64_t tm_wait_left(const struct tm_findings *all, enum tm_wait wait);
  * out:    the time claimed, which is added to the claim */
 int64_t tm_wait_explain(struct tm_findings *all, const enum tm_wait *waits, size_t count, int64_t ps,
                         struct tm_claim *claim);
-void tm_finding_claim(struct tm_finding *f, const struct tm_claim *claim);
 enum tm_wait tm_wait_of_cause(const char *cause);                     /* of gaps.by_cause; TM_WAITS = unknown */
 int64_t tm_wait_ps(const struct tm_findings *all, enum tm_wait wait); /* all of it */
 /* Its kind in summary.critical_path: "collective", or a cause. */

@@ -77,7 +77,7 @@ def prepare(folder):
         shutil.copytree(folder / "done", folder / name)
     cut_file(folder / "half-history" / "history.db")
     cut_file(folder / "half-manifest" / "manifest.jsonl")
-    for path in (folder / "half-result" / "runs").glob("*/result.json"):
+    for path in (folder / "half-result" / "runs").glob("*/*/result.json"):
         cut_file(path)
 
 

@@ -358,7 +358,7 @@ bool tm_hlo_enter(struct tm_hlo *hlo, const struct tm_hlo_program *program, stru
 /* in: hlo  of which only run, input, trace, and buffer are needed */
 void tm_hlo_read_memory(struct tm_hlo *hlo, const struct tm_hlo_program *program, struct tm_hlo_memory *memory);
 
-/* --- hlo_walk.c: one program --- */
+/* --- hlo_wire.c: the fields of a program, through a window --- */
 
 /* clang-format off */
 enum { /* fields */
@@ -389,6 +389,8 @@ struct tm_hlo_compacted {
  * out.
  * in: room  HLO_BUFFER bytes */
 struct tm_wire tm_hlo_compact(struct tm_reader *w, uint64_t end, uint8_t *room, struct tm_hlo_compacted *facts);
+
+/* --- hlo_walk.c: one program --- */
 
 /* Read the table of stack frames that `w` is at; then, the source line of an instruction: 0 = not recorded. */
 void tm_hlo_read_frames(struct tm_hlo *hlo, struct hlo_module *module, struct tm_reader *w, uint64_t end);

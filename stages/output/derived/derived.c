@@ -18,8 +18,6 @@
 #include "pipeline/store/sorter.h"
 #include "stages/output/trace_writer.h"
 
-#define TM_DERIVED_STRETCH_LEAST_PS INT64_C(1000000)
-
 struct derived_device {
     uint32_t host, index; /* host: row of derived.hosts */
     char id[192];
@@ -32,16 +30,6 @@ struct derived_device {
 
 /* Parts of the account's share. */
 enum { LAUNCHES_PART = 8, BEGINS_PART = 16 };
-
-int64_t tm_derived_stretch_length(int64_t window_ps, int64_t most)
-{
-    const int64_t least_ps = window_ps / most + (window_ps % most != 0);
-    int64_t length_ps = TM_DERIVED_STRETCH_LEAST_PS;
-
-    for (int i = 0; length_ps < least_ps; i++)
-        length_ps = i % 3 == 1 ? length_ps / 2 * 5 : length_ps * 2;
-    return length_ps;
-}
 
 static int64_t stretches_most(const struct tm_derived *d)
 {
@@ -405,23 +393,6 @@ static int by_host_and_time(const void *a, const void *b)
     if (x->row != y->row)
         return x->row < y->row ? -1 : 1;
     return (x->depth > y->depth) - (x->depth < y->depth);
-}
-
-struct tm_arguments_builder *tm_derived_list(struct tm_derived *d)
-{
-    tm_arguments_begin(&d->list, d->names, d->buffer, sizeof(d->buffer));
-    return &d->list;
-}
-
-void tm_derived_push(struct tm_derived *d, const struct derived_row *row)
-{
-    const struct tm_arguments list = tm_arguments_end(&d->list);
-    struct derived_row full = *row;
-
-    full.arguments_at = tm_rows_count(d->bytes);
-    full.arguments_length = (uint32_t)list.length;
-    tm_rows_append_many(d->bytes, list.bytes, list.length);
-    tm_sorter_push(d->sorter, &full);
 }
 
 /* --- made and released --- */
