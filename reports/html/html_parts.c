@@ -394,8 +394,8 @@ static void put_first(struct tm_page *page, const struct tm_value *finding, int 
     tm_htmlw_close(&page->w);
     put_short_stake(page, finding);
     if (*tm_text(fix) || tm_finding_link(finding)) {
-        tm_htmlw_class(&page->w, "span", "fix");
-        put_file_anchor(page, finding, ". ");
+        tm_htmlw_class(&page->w, "span", *tm_text(fix) ? "fix" : "fix alone");
+        put_file_anchor(page, finding, *tm_text(fix) ? ". " : "");
         tm_page_advice(page, tm_text(fix));
         tm_htmlw_close(&page->w);
     }

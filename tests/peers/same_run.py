@@ -94,6 +94,7 @@ LOST = (
         "rows.*.bus_bandwidth", "rows.*.bandwidth_over", "skew.worst.*.group")),
     ("logdir-pmap*", "collectives.total.unknown_bytes_count", OTHER, NO_HLO),
     ("logdir-pmap*", "findings.collective_exposed.evidence.*", OTHER, NO_HLO),
+    *((case, "sharding", NULL, NO_HLO) for case in ("logdir-pmap*", "xla-gtx1080ti")),
     # What the statistics of a device's plane tell.
     *((case, f"roofline.devices.*.{figure}", NULL, NO_PEAKS) for case in ("xla-gtx1080ti", "made-gpu*", "made-tpu*")
       for figure in ("peak_flops", "peak_precision", "peak_bandwidth", "peak_source", "bandwidth_source")),
