@@ -31,8 +31,8 @@ DAMAGED = int(os.environ.get("TM_MUTATIONS", "2400"))
 MUTANT_SEED = int(os.environ.get("TM_MUTANT_SEED", "1"))
 GENERATED = 600
 # Of a larger real file, pieces of it from begin to end; one larger file is read whole.
-WHOLE_BYTES, PIECES, PIECE_BYTES = 2 << 20, 6, 512 << 10
-READ_WHOLE = "*resnet50_autograd*"
+WHOLE_BYTES, PIECES, PIECE_BYTES = 3 << 19, 6, 256 << 10
+READ_WHOLE = "*mtia_inference_rank_0*"
 INT64 = range(-(2**63), 2**63)
 NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?")
 PLAIN = re.compile(r"0|-?[1-9][0-9]{0,19}")
