@@ -37,6 +37,7 @@ enum tm_doc_kind {
     TM_DOC_SOURCE,    /* of a column, not of a field: of step borders */
     TM_DOC_LINK, /* likewise: the path of a file below the document's folder.  A cell of the row (tm_table_link) links to
                    * it if the medium has links; it is not a separate column there, nor on paper */
+    TM_DOC_CURVE, /* likewise: a list of times, drawn small in its row; only where the medium draws in cells */
     TM_DOC_VALUE, /* a string or a number */
 
     /* Numbers. */

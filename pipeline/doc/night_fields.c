@@ -9,7 +9,7 @@
 #define STATUSES "done|partial|refused|failed|missing"
 
 static const struct tm_doc_field settings[] = {
-    { "rows", TM_DOC_COUNT, .help = "Maximum for each list. Jobs: 2,000, unless this is less than 500." },
+    { "rows", TM_DOC_COUNT, .help = "Maximum for each list. Jobs and runs: 2,000, unless this is less than 500." },
     { .key = NULL },
 };
 
@@ -165,8 +165,8 @@ static const struct tm_doc_field job[] = {
     { "message", TM_DOC_PROSE | TM_DOC_OR_NULL, .title = "Message" },
     { "revision", TM_DOC_NAME | TM_DOC_OR_NULL, .title = "Revision" },
     { "label", TM_DOC_NAME | TM_DOC_OR_NULL, .title = "Label" },
-    { "labels", TM_DOC_NAME | TM_DOC_OR_NULL, .title = "Labels", .help = "Of --label KEY=VALUE: \"owner=alice "
-      "pool=a\"." },
+    { "labels", TM_DOC_NAME | TM_DOC_OR_NULL, .title = "Labels", .help = "Of --label KEY=VALUE: owner=alice pool=a. "
+      "A value with a space, a quotation mark, a backslash or \"=\" is a JSON string: pool=\"a b\"." },
     { "platform", TM_DOC_WORD | TM_DOC_OR_NULL, .title = "Platform" },
     { "model", TM_DOC_NAME | TM_DOC_OR_NULL, .title = "Device" },
     { "hosts", TM_DOC_COUNT | TM_DOC_OR_NULL, .title = "Hosts" },
@@ -176,6 +176,8 @@ static const struct tm_doc_field job[] = {
     { "finding", TM_DOC_PROSE | TM_DOC_OR_NULL, .title = "First finding", .help = "The first finding." },
     { "gates", TM_DOC_WORD | TM_DOC_OR_NULL, .title = "Gates" },
     { "runs", TM_DOC_COUNT, .title = "Runs", .help = "In the history." },
+    { "recent", TM_DOC_TIME | TM_DOC_LIST | TM_DOC_OR_NULL | TM_DOC_FRACTION, .title = "Last runs", .help = "Median step "
+      "times of its last good runs on the hardware of the newest one, oldest first.", .least = 2, .most = 30 },
     { "figures", TM_DOC_OBJECT | TM_DOC_MAP, .help = "Figures that are assessed, by their ids in figures of the "
       "document.",
       .fields = judged_figure, .pattern = "^[a-z0-9_]+$" },
@@ -387,6 +389,8 @@ static const struct tm_doc_field night_fields[] = {
     { "input", TM_DOC_OBJECT, .title = "Input", .fields = input },
     { "night", TM_DOC_WORD | TM_DOC_OR_NULL, .help = "\"2026-11-21\"; null if the history is empty, or all dates are "
       "in the future.", .pattern = "^" NIGHT "$" },
+    { "first_run", TM_DOC_NAME | TM_DOC_OR_NULL, .help = "Id of the oldest run in the history, by which feed.atom tells "
+      "batches apart." },
     { "figures", TM_DOC_OBJECT | TM_DOC_LIST, .help = "Figures by which jobs are assessed.", .fields = figures },
     { "findings", TM_DOC_OBJECT | TM_DOC_LIST, .help = "Failures, jobs that regressed (the largest change first, "
       "median step times before other figures), missing jobs.", .fields = finding, .most = 50 },

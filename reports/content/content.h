@@ -90,7 +90,7 @@ enum tm_doc_kind tm_shown_kind(const struct tm_doc_field *field);
 /* A table as a section defines it: rows of the summary, which values of a row are shown, and their titles.  Every
  * medium writes the same table; what differs is how many rows and columns it has room for. */
 enum {
-    TM_TABLE_COLUMNS_MOST = 24,
+    TM_TABLE_COLUMNS_MOST = 28,
     TM_PAPER_ROWS = 15,
     TM_REASONS_MOST = 2 /* reported for the empty cells of a column */
 };
@@ -165,11 +165,12 @@ struct tm_table {
 
 /* The capacity of a medium. */
 struct tm_room {
-    bool is_paper;  /* columns with TM_WIDE are left out */
-    bool is_short;  /* has pages: details that no finding refers to are omitted */
-    bool has_links; /* to other files */
-    bool is_data;   /* for programs: all facts in every report, regardless of their values */
-    size_t rows;    /* at most, of a table; paper takes less: tm_table.paper_rows */
+    bool is_paper;   /* columns with TM_WIDE are left out */
+    bool is_short;   /* has pages: details that no finding refers to are omitted */
+    bool has_links;  /* to other files */
+    bool has_curves; /* drawings in cells */
+    bool is_data;    /* for programs: all facts in every report, regardless of their values */
+    size_t rows;     /* at most, of a table; paper takes less: tm_table.paper_rows */
 };
 
 /* Which columns and rows of a table are shown. */

@@ -111,10 +111,10 @@ static unsigned shape_of(const char *word)
         { "host", TM_DOC_HOST },     { "cause", TM_DOC_CAUSE },
         { "source", TM_DOC_SOURCE }, { "direction", TM_DOC_DIRECTION },
         { "term", TM_DOC_TERM },     { "prose", TM_DOC_PROSE },
-        { "link", TM_DOC_LINK },     { "time", TM_DOC_TIME },
-        { "moment", TM_DOC_MOMENT }, { "count", TM_DOC_COUNT },
-        { "bytes", TM_DOC_BYTES },   { "pct", TM_DOC_PERCENT },
-        { "number", TM_DOC_NUMBER },
+        { "link", TM_DOC_LINK },     { "curve", TM_DOC_CURVE },
+        { "time", TM_DOC_TIME },     { "moment", TM_DOC_MOMENT },
+        { "count", TM_DOC_COUNT },   { "bytes", TM_DOC_BYTES },
+        { "pct", TM_DOC_PERCENT },   { "number", TM_DOC_NUMBER },
     };
 
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)

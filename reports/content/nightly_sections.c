@@ -196,7 +196,7 @@ static const struct tm_section nightly_failures_section = {
 
 /* All jobs, each with its newest run. */
 
-enum { NIGHT_PAGE_JOBS = 2000 }; /* each must be found there */
+enum { NIGHT_PAGE_ROWS = 2000 }; /* of jobs and of runs: each must be found there */
 
 /* "3 more jobs are not listed." */
 static void emit_left_out(const struct tm_content *content, const char *key, const char *what)
@@ -215,7 +215,8 @@ static void emit_jobs(const struct tm_content *content)
                       .id = "jobs",
                       .caption = "Jobs, with the newest run of each",
                       .shows =
-                          "job, report link, state choice, figures.step_time_ps.value time = Median step, "
+                          "job, report link, state choice, recent curve given, "
+                          "figures.step_time_ps.value time = Median step, "
                           "figures.step_time_ps.change pct change, "
                           "figures.step_time_ps.before time wide = Median step before, "
                           "figures.step_time_ps.band time wide, "
@@ -228,7 +229,7 @@ static void emit_jobs(const struct tm_content *content)
                           "model wide, night, revision given wide, labels given choice, label given wide, runs",
                       .list = "jobs",
                       .paper_rows = 60,
-                      .page_rows = NIGHT_PAGE_JOBS });
+                      .page_rows = NIGHT_PAGE_ROWS });
     emit_left_out(content, "jobs", "job");
     emit_list(content, "unstable", "Unstable jobs", "job, spread_pct, runs, remedy");
     emit_list(content, "machines", "Slow hosts", "host, slower_pct, jobs, runs, night");
@@ -271,12 +272,18 @@ static void emit_runs(const struct tm_content *content)
                   &(struct tm_table){
                       .id = "runs",
                       .caption = "Runs of the night",
-                      .shows = "run, report link, job, night, when_ns, status, step_time_ps, training given wide, "
-                               "step count given, devices, hosts wide, model wide, platform wide, revision given wide, "
-                               "label given wide, gates given, verdict wide",
+                      .shows =
+                          "run, report link, job, night, when_ns, status choice, step_time_ps, training given wide, "
+                          "step count given, devices, hosts wide, model wide, platform wide, revision given wide, "
+                          "label given wide, gates given choice, verdict wide",
                       .list = "runs",
-                      .paper_rows = 40 });
+                      .paper_rows = 40,
+                      .page_rows = NIGHT_PAGE_ROWS });
     emit_left_out(content, "runs", "run");
+    if (tm_int(tm_get(tm_of(content, "left_out"), "runs")) > 0)
+        tm_emit(content, TM_TONE_QUIET,
+                "All runs of the page: `tracemill batch export OUT | jq -c 'select(.page == \"%.10s\")'`.",
+                tm_text(tm_of(content, "night")));
     emit_ahead(content);
 }
 

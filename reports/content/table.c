@@ -422,6 +422,7 @@ static void choose_columns(struct tm_layout *layout, const struct tm_room *room)
 
         if ((room->is_paper && (column->shape & TM_WIDE)) ||
             ((room->is_paper || room->has_links) && tm_column_kind(column) == TM_DOC_LINK) ||
+            (!room->has_curves && tm_column_kind(column) == TM_DOC_CURVE) ||
             (tm_column_kind(column) == TM_DOC_HOST && !has_hosts) || is_all_zero(layout, c) || is_not_given(layout, c))
             continue;
         same = same_in_all(table, c, layout->summary);

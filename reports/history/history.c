@@ -760,6 +760,7 @@ tm_status tm_history_visit(struct tm_history *history, const struct tm_history_q
 {
     static const char *const orders[] = { [TM_HISTORY_BY_JOB] = "job, when_ns, id",
                                           [TM_HISTORY_BY_TIME] = "when_ns DESC, id DESC",
+                                          [TM_HISTORY_OLDEST] = "when_ns, id",
                                           [TM_HISTORY_BY_ID] = "id" };
     const struct tm_judged_night *const judged = query->judged;
     const char *const text[] = { query->job, judged ? judged->last : NULL, judged ? judged->until : query->until,

@@ -67,6 +67,7 @@ void tm_history_close(struct tm_history *history); /* removes what was not commi
 enum tm_history_order {
     TM_HISTORY_BY_JOB,  /* job, when, id: each job's runs one after the other, oldest first */
     TM_HISTORY_BY_TIME, /* when, id, newest first */
+    TM_HISTORY_OLDEST,  /* when, id */
     TM_HISTORY_BY_ID,
 };
 
@@ -257,8 +258,9 @@ enum {
     NIGHT_POINTS = 400, /* runs of a job: the last ones */
     NIGHT_NIGHTS = 8,   /* the last night, and previous ones that determine whether a job usually runs */
     NIGHT_USUAL = 4,    /* of the previous nights: a job that ran this often is missed */
+    NIGHT_RECENT = 30,  /* runs in the row of a job */
     NIGHT_TREND_JOBS = 24,
-    NIGHT_JOBS = 2000, /* listed, unless --rows requests shorter tables than the default */
+    NIGHT_LISTED = 2000, /* jobs, and runs, unless --rows requests shorter tables than the default */
     NIGHT_TRENDS_OF_JOB = 3,
     NIGHT_TRENDS = 48, /* drawn */
     NIGHT_DATE = 11,

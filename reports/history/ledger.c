@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "pipeline/nightly/result.h"
-#include "pipeline/store/hash.h"
+#include "pipeline/store/lasting_hash.h"
 #include "pipeline/strings.h"
 #include "reports/history/history.h"
 
@@ -63,22 +63,16 @@ static void keep_texts(struct night_texts *to, const struct tm_history_run *row)
     to->devices = row->devices;
 }
 
-static uint64_t mix_text(uint64_t hash, size_t which, const char *text)
-{
-    return text && *text ? tm_hash_text(text, strlen(text), tm_hash_mix(hash, which)) : hash;
-}
-
 /* Runs on other hardware, or with other labels, are a separate series. */
 static uint64_t hardware_of(const struct tm_history_run *row, uint32_t series_by)
 {
-    uint64_t hash = tm_hash_mix((uint64_t)row->hosts, (uint64_t)row->devices);
+    char counts[48];
+    const char *text[3 + TM_ENV_KEYS] = { counts, row->model, row->keys.labels };
 
-    hash = mix_text(hash, 0, row->model);
-    hash = mix_text(hash, 1, row->keys.labels);
+    (void)snprintf(counts, sizeof(counts), "%" PRId64 " %" PRId64, row->hosts, row->devices);
     for (size_t i = 0; i < TM_ENV_KEYS; i++)
-        if (series_by & tm_environment_facts[i].series_by)
-            hash = mix_text(hash, 2 + i, row->environment[i]);
-    return hash;
+        text[3 + i] = series_by & tm_environment_facts[i].series_by ? row->environment[i] : "";
+    return tm_hash_texts(text, sizeof(text) / sizeof(text[0])).high;
 }
 
 static void copy_head(char *to, size_t bytes, const char *text)
@@ -574,11 +568,8 @@ static void set_decision(const struct ledger *l, struct tm_history_regression *r
 static void make_id(char id[TM_LEDGER_ID_BYTES], const struct tm_history_regression *row)
 {
     const char *const of[] = { row->job, row->series, row->figure, row->first_run };
-    uint64_t hash = 0;
 
-    for (size_t i = 0; i < sizeof(of) / sizeof(of[0]); i++)
-        hash = tm_hash_text(of[i], strlen(of[i]), hash);
-    (void)snprintf(id, TM_LEDGER_ID_BYTES, "r-%010" PRIx64, hash >> 24);
+    (void)snprintf(id, TM_LEDGER_ID_BYTES, "r-%010" PRIx64, tm_hash_texts(of, sizeof(of) / sizeof(of[0])).high >> 24);
 }
 
 /* Its previous record: with the same first run, or the last one from about the same time. */

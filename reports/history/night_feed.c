@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "pipeline/doc/doc.h"
-#include "pipeline/store/hash.h"
+#include "pipeline/store/lasting_hash.h"
 #include "reports/format/format.h"
 #include "reports/history/history.h"
 
@@ -25,16 +25,22 @@ static tm_status end_file(struct tm_run *run, FILE *to, const char *what)
 
 /* --- feed.atom --- */
 
-/* An id that stays the same for the same words: a UUID of version 8. */
-static void put_id(FILE *to, const char *kind, const char *words)
+/* An id that stays the same for the same words: a UUID of version 8 (RFC 9562, 5.8).
+ * in: batch  what tells this batch from others;  words  what tells the entry from others of its kind */
+static void put_id(FILE *to, const char *batch, const char *kind, const char *words)
 {
-    char text[512];
-    const int length = snprintf(text, sizeof(text), "tracemill\n%s\n%s", kind, words);
-    const size_t bytes = length < (int)sizeof(text) ? (size_t)length : sizeof(text) - 1;
-    const uint64_t high = tm_hash_text(text, bytes, 1), low = tm_hash_text(text, bytes, 2);
+    const char *const part[] = { "tracemill", batch, kind, words };
+    const struct tm_lasting_hash hash = tm_hash_texts(part, sizeof(part) / sizeof(part[0]));
 
     (void)fprintf(to, "<id>urn:uuid:%08" PRIx64 "-%04" PRIx64 "-8%03" PRIx64 "-%04" PRIx64 "-%012" PRIx64 "</id>\n",
-                  high >> 32, high >> 16 & 0xffff, high & 0xfff, (low >> 48 & 0x3fff) | 0x8000, low & 0xffffffffffff);
+                  hash.high >> 32, hash.high >> 16 & 0xffff, hash.high & 0xfff, (hash.low >> 48 & 0x3fff) | 0x8000,
+                  hash.low & 0xffffffffffff);
+}
+
+/* Batches have different roots, which the id of a run contains; a title is not unique, and may be changed. */
+static const char *batch_of(const struct tm_value *night)
+{
+    return text_of(night, "first_run");
 }
 
 /* Nights are days. */
@@ -63,7 +69,7 @@ static void put_night(FILE *to, const struct tm_value *night)
     const struct tm_value *const verdict = tm_get(night, "verdict");
 
     (void)fputs("<entry>\n", to);
-    put_id(to, "night", date);
+    put_id(to, batch_of(night), "night", date);
     (void)fputs("<title>Night of ", to);
     tm_format_xml(to, date);
     (void)fputs("</title>\n", to);
@@ -95,13 +101,13 @@ static void put_piece(FILE *to, const char *before, const char *text)
     tm_format_xml(to, text);
 }
 
-static void put_regression(FILE *to, const struct tm_value *row)
+static void put_regression(FILE *to, const char *batch, const struct tm_value *row)
 {
     const char *const report = text_of(row, "report");
     const char *const state = text_of(row, "state");
 
     (void)fputs("<entry>\n", to);
-    put_id(to, "regression", text_of(row, "regression"));
+    put_id(to, batch, "regression", text_of(row, "regression"));
     (void)fputs("<title>", to);
     tm_format_xml(to, text_of(row, "job"));
     put_piece(to, ": ", text_of(row, "title"));
@@ -130,7 +136,7 @@ tm_status tm_night_feed_write(struct tm_run *run, const struct tm_value *night, 
     const char *const title = tm_text(tm_path(night, "report.title"));
 
     (void)fputs("<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<feed xmlns=\"http://www.w3.org/2005/Atom\">\n", to);
-    put_id(to, "batch", title);
+    put_id(to, batch_of(night), "batch", "");
     put_element(to, "title", title[0] ? title : "Performance of every night");
     put_updated(to, text_of(night, "night"));
     (void)fprintf(to,
@@ -144,7 +150,7 @@ tm_status tm_night_feed_write(struct tm_run *run, const struct tm_value *night, 
         const struct tm_value *const rows = tm_get(night, lists[k]);
 
         for (size_t i = 0; i < tm_length(rows); i++)
-            put_regression(to, tm_at(rows, i));
+            put_regression(to, batch_of(night), tm_at(rows, i));
     }
     (void)fputs("</feed>\n", to);
     return end_file(run, to, "the feed of the night");

@@ -49,7 +49,22 @@ static const char *no_night(const struct night *night)
     return night->ahead ? "all dates are in the future" : "the history is empty";
 }
 
-/* "night", "figures" */
+static tm_status keep_id(void *to, const struct tm_history_run *row)
+{
+    (void)snprintf(to, NIGHT_ID, "%s", row->id);
+    return TM_OK;
+}
+
+static void add_first_run(struct night *night)
+{
+    const struct tm_history_query query = { .order = TM_HISTORY_OLDEST, .most = 1 };
+    char id[NIGHT_ID] = "";
+
+    if (!tm_history_visit(night->source, &query, keep_id, id))
+        tm_add_known(night->root, "first_run", id, "the history is empty");
+}
+
+/* "night", "first_run", "figures" */
 static void night_add_place(struct night *night)
 {
     struct tm_value *input = tm_add_object(night->root, "input");
@@ -57,6 +72,7 @@ static void night_add_place(struct night *night)
     tm_add_bool(input, "partial", false);
     tm_add_known(input, "run", night->date, no_night(night));
     tm_add_known(night->root, "night", night->date, no_night(night));
+    add_first_run(night);
     add_figures(night);
 }
 
@@ -194,11 +210,11 @@ static void night_add_head(struct night *night)
 
 /* --- at the end --- */
 
-/* How many jobs are listed at most: all of them must be found on the page. */
-static size_t listed_jobs(const struct night *night)
+/* How many jobs, and how many runs, are listed at most: all of them must be found on the page. */
+static size_t listed(const struct night *night)
 {
-    return night->options->rows < TM_ROWS_USUAL || night->options->rows > NIGHT_JOBS ? night->options->rows
-                                                                                     : NIGHT_JOBS;
+    return night->options->rows < TM_ROWS_USUAL || night->options->rows > NIGHT_LISTED ? night->options->rows
+                                                                                       : NIGHT_LISTED;
 }
 
 static void night_add_left_out(struct night *night)
@@ -206,8 +222,8 @@ static void night_add_left_out(struct night *night)
     const size_t told = night->jobs - night->of_state[NIGHT_GONE], rows = night->options->rows;
     struct tm_value *to = tm_add_object(night->root, "left_out");
 
-    tm_add_uint(to, "jobs", told > listed_jobs(night) ? told - listed_jobs(night) : 0);
-    tm_add_uint(to, "runs", night->of_night > rows ? night->of_night - rows : 0);
+    tm_add_uint(to, "jobs", told > listed(night) ? told - listed(night) : 0);
+    tm_add_uint(to, "runs", night->of_night > listed(night) ? night->of_night - listed(night) : 0);
     tm_add_uint(to, "dated_ahead", night->ahead > rows ? night->ahead - rows : 0);
     tm_add_uint(to, "regressions", night->regressions_left_out);
     tm_add_uint(to, "better", night->changes_left_out);
@@ -368,7 +384,7 @@ static tm_status take_run(void *to, const struct tm_history_run *row)
     night->of_night++;
     night->of_others += strcmp(row->keys.night, night->date) != 0;
     night->status[status]++;
-    if (tm_length(lists->runs) < night->options->rows)
+    if (tm_length(lists->runs) < listed(night))
         add_details(add_run(lists->runs, night, row), row);
     if (status != TM_RESULT_DONE && tm_length(lists->failures) < night->options->rows)
         (void)add_run(lists->failures, night, row);
@@ -412,24 +428,40 @@ static void add_figure(struct tm_value *to, const struct night_figure *judged)
     tm_add_string(to, "state", tm_nightly_state_words[judged->state]);
 }
 
-/* {"owner":"alice","pool":"a"} as "owner=alice pool=a": how the filter of the table finds a job. */
+/* The end of a JSON string that starts at its quotation mark. */
+static const char *end_of_string(const char *at)
+{
+    for (at++; *at && *at != '"'; at++)
+        at += *at == '\\' && at[1];
+    return *at ? at + 1 : at;
+}
+
+/* {"owner":"alice","pool":"a b"} as 'owner=alice pool="a b"': how the filter of the table finds a job.  A value that
+ * could be mistaken for the end of a label stays a JSON string.  Labels that do not fit are omitted. */
 static void add_labels(struct tm_value *to, const char *labels)
 {
-    char text[NIGHT_TEXT];
-    bool is_quoted = false;
+    char text[NIGHT_TEXT] = "";
     size_t used = 0;
 
-    for (const char *at = labels; *at && used + 1 < sizeof(text); at++) {
-        if (*at == '"') {
-            is_quoted = !is_quoted;
-        } else if (is_quoted) {
-            at += *at == '\\' && at[1];
-            text[used++] = *at;
-        } else if (*at == ':' || *at == ',') {
-            text[used++] = *at == ':' ? '=' : ' ';
+    for (const char *at = strchr(labels, '"'); at; at = strchr(at, '"')) {
+        const char *const key = at, *const key_end = end_of_string(key), *const value = strchr(key_end, '"'),
+                          *const end = value ? end_of_string(value) : NULL;
+        int length;
+
+        if (!end)
+            break;
+        const int bare = (int)(end - value) - 2;
+        const bool is_plain = bare > 0 && (int)strcspn(value + 1, " =\\\"") >= bare;
+
+        length = snprintf(text + used, sizeof(text) - used, "%s%.*s=%.*s", used ? " " : "", (int)(key_end - key) - 2,
+                          key + 1, is_plain ? bare : bare + 2, value + is_plain);
+        if (length < 0 || (size_t)length >= sizeof(text) - used) {
+            text[used] = '\0';
+            break;
         }
+        used += (size_t)length;
+        at = end;
     }
-    text[used] = '\0';
     tm_add_known(to, "labels", text, "none were given");
 }
 
@@ -457,6 +489,29 @@ static void add_newest(struct tm_value *to, const struct night *night, const str
     tm_add_known(to, "gates", texts->gates, "it was not assessed");
 }
 
+/* Median step times of the last good runs on the hardware of the newest one, oldest first. */
+static void add_recent(struct tm_value *to, const struct night_history *history, const struct night_point *newest)
+{
+    double value[NIGHT_RECENT];
+    size_t count = 0;
+    struct tm_value *list;
+
+    for (size_t i = history->count; i > 0 && count < NIGHT_RECENT; i--) {
+        const struct night_point *const point = tm_nightly_point_at(history, i - 1);
+
+        if (point->status == TM_RESULT_DONE && point->is_current && point->hardware == newest->hardware &&
+            !isnan(point->figure[0]))
+            value[count++] = point->figure[0];
+    }
+    if (count < 2) {
+        tm_add_null(to, "recent", "fewer than two good runs have a step time");
+        return;
+    }
+    list = tm_add_array(to, "recent");
+    while (count > 0)
+        tm_nightly_add_number(list, NULL, value[--count], "");
+}
+
 /* For the job that was read last. */
 /* a row of "jobs" */
 static void night_add_job(struct night *night, const struct night_judgement *judged)
@@ -467,6 +522,7 @@ static void night_add_job(struct night *night, const struct night_judgement *jud
     tm_add_string(to, "state", tm_nightly_state_words[judged->state]);
     add_newest(to, night, judged);
     tm_add_uint(to, "runs", night->history->runs);
+    add_recent(to, night->history, judged->newest);
     figures = tm_add_object(to, "figures");
     for (size_t i = 0; i < tm_figure_count; i++)
         if (tm_nightly_counts(&tm_figure_table[i]))
@@ -693,7 +749,7 @@ static tm_status write_jobs(struct night *night)
 {
     const size_t told = night->jobs - night->of_state[NIGHT_GONE];
 
-    for (size_t i = 0; i < told && i < listed_jobs(night); i++) {
+    for (size_t i = 0; i < told && i < listed(night); i++) {
         struct night_judgement judged;
 
         if (night_read_job(night, night->job[i].job))

@@ -3,6 +3,7 @@
  * without a script. */
 #include "reports/html/html_page.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -172,6 +173,7 @@ static const char *class_of(enum tm_doc_kind kind)
            : kind == TM_DOC_NAME  ? "name"
            : is_name(kind)        ? "id"
            : kind == TM_DOC_PROSE ? "prose"
+           : kind == TM_DOC_CURVE ? "curve"
                                   : "word";
 }
 
@@ -189,6 +191,56 @@ static void put_shown(struct writer *out, const struct tm_cell *cell, size_t cha
         tm_htmlw_text(out->w, tm_cell_shown(cell, out->page->summary, text));
     else
         tm_page_text(out->page, tm_cell_shown(cell, out->page->summary, text));
+}
+
+enum { CURVE_STEP = 3, CURVE_HEIGHT = 14, CURVE_MARGIN = 2, CURVE_POINTS = 64, CURVE_BYTES = CURVE_POINTS * 12 };
+
+/* From the left, relative to the point before: "M2 15l3 1 3 0". */
+static void put_curve_path(struct tm_htmlw *w, const int *y, size_t count)
+{
+    char text[CURVE_BYTES];
+    size_t used = (size_t)snprintf(text, sizeof(text), "M%d %dl", CURVE_MARGIN, y[0]);
+
+    for (size_t i = 1; i < count; i++)
+        used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%d%s%d", i > 1 ? " " : "", CURVE_STEP,
+                                 y[i] < y[i - 1] ? "" : " ", y[i] - y[i - 1]);
+    tm_htmlw_open_with(w, "path", "d", text, NULL);
+    tm_htmlw_leaf(w);
+}
+
+/* The last times of a list, oldest first, as a line with a dot at its end.  A screen reader says the last one and the
+ * range. */
+static void put_curve(struct writer *out, const struct tm_value *list)
+{
+    const double least_share = 0.1; /* of the largest value, for the full height: noise stays flat */
+    const size_t length = tm_length(list), count = length < CURVE_POINTS ? length : CURVE_POINTS;
+    const double last = tm_double(tm_at(list, length - 1));
+    double low = last, high = last;
+    char text[3][TM_FORMAT_BYTES], label[4 * TM_FORMAT_BYTES];
+    int y[CURVE_POINTS];
+
+    for (size_t i = length - count; i < length; i++) {
+        low = fmin(low, tm_double(tm_at(list, i)));
+        high = fmax(high, tm_double(tm_at(list, i)));
+    }
+    const double range = fmax(high - low, least_share * high), scale = range > 0 ? CURVE_HEIGHT / range : 0;
+
+    for (size_t i = 0; i < count; i++)
+        y[i] = CURVE_MARGIN + CURVE_HEIGHT - (int)lround((tm_double(tm_at(list, length - count + i)) - low) * scale);
+    (void)snprintf(label, sizeof(label), "%s; %zu runs, %s to %s", tm_format_time(text[0], (int64_t)last), count,
+                   tm_format_time(text[1], (int64_t)low), tm_format_time(text[2], (int64_t)high));
+    tm_htmlw_open_with(out->w, "svg", "role", "img", "aria-label", label, NULL);
+    tm_htmlw_begin_points(out->w, "viewBox");
+    tm_htmlw_point(out->w, 0, 0);
+    tm_htmlw_point(out->w, (double)(count - 1) * CURVE_STEP + 2 * CURVE_MARGIN, CURVE_HEIGHT + 2 * CURVE_MARGIN);
+    tm_htmlw_end_points(out->w);
+    put_curve_path(out->w, y, count);
+    tm_htmlw_open(out->w, "circle");
+    tm_htmlw_attr_int(out->w, "cx", (int)(count - 1) * CURVE_STEP + CURVE_MARGIN);
+    tm_htmlw_attr_int(out->w, "cy", y[count - 1]);
+    tm_htmlw_attr_int(out->w, "r", CURVE_MARGIN);
+    tm_htmlw_leaf(out->w);
+    tm_htmlw_close(out->w);
 }
 
 /* A name that links to another file; if it was cut, in full beside it. */
@@ -232,7 +284,9 @@ static void put_cell(struct writer *out, size_t row, size_t shown)
     put_cell_class(out, &cell, row, shown);
     if (is_number && !tm_cell_is_empty(&cell))
         tm_htmlw_attr(out->w, "data-v", tm_cell_exact(&cell, exact));
-    if (link && is_name(cell.kind) && !tm_cell_is_empty(&cell))
+    if (cell.kind == TM_DOC_CURVE && tm_length(cell.value) > 1)
+        put_curve(out, cell.value);
+    else if (link && is_name(cell.kind) && !tm_cell_is_empty(&cell))
         put_linked(out, &cell, link, name_chars(out, shown));
     else
         put_shown(out, &cell, name_chars(out, shown));
@@ -383,7 +437,9 @@ void tm_page_table(void *to, const struct tm_table *table)
 {
     struct tm_page *page = to;
     struct writer out = { .page = page, .w = &page->w, .table = table };
-    const struct tm_room room = { .rows = table->page_rows ? table->page_rows : TM_HTML_ROWS_MOST, .has_links = true };
+    const struct tm_room room = { .rows = table->page_rows ? table->page_rows : TM_HTML_ROWS_MOST,
+                                  .has_links = true,
+                                  .has_curves = true };
     char id[LABEL_BYTES], label_id[LABEL_BYTES];
     bool is_folded;
 

@@ -107,11 +107,14 @@ def choose(view, name, wanted):
     return entry > 0 and view.wait_for(f"document.activeElement.value === {json.dumps(wanted)}")
 
 
+OWNER = 'X" a=b'  # could be mistaken for two labels
+
+
 def check_many(tap, browser, folder):
     """All of 1,000 jobs are on a page of less than 3 MB, and are filtered by label and state."""
     rows = []
     for number in range(1000):
-        labels = {"owner": f"Person {'ABCDEFGH'[number % 8]}", "pool": "ab"[number % 2]} if number % 10 else None
+        labels = {"owner": OWNER.replace("X", "ABCDEFGH"[number % 8]), "pool": "ab"[number % 2]} if number % 10 else None
         rows += [make_history.run_of(f"team-{number % 9}/job-{number:04}", ago, 130 if not ago and number < 20 else 100, labels=labels and json.dumps(labels))
                  for ago in range(30)]
     document, _ = nights.tell(folder / "many", rows)
@@ -125,9 +128,18 @@ def check_many(tap, browser, folder):
     with browser.open_page() as view:
         view.load(page)
         tap.ok(view.js("document.querySelectorAll('#table-jobs tbody tr').length") == 1000, "each is a row of the page")
+        tap.ok(view.js("document.querySelectorAll('#table-runs tbody tr').length") == 1000, "and so is each run of the night")
+        curves = view.js("""[...document.querySelectorAll('#table-jobs td.curve > svg[role=img]')].map((s) =>
+            [s.getAttribute('aria-label'), s.querySelector('path').getAttribute('d').match(/-?\\d+/g).length / 2])""")
+        tap.ok(len(curves) == 1000 and all(count == len(job["recent"]) == 30 for (_, count), job in zip(curves, document["jobs"])),
+               "each has a drawing of its last runs", len(curves))
+        shown = lambda ps: f"{ps / 1e9:{'.0f' if ps >= 99.95e9 else '.1f'}} ms"  # noqa: E731
+        wrong = [text for (text, _), job in zip(curves, document["jobs"]) for ps in [job["recent"]]
+                 if text != f"{shown(ps[-1])}; 30 runs, {shown(min(ps))} to {shown(max(ps))}"]
+        tap.ok(not wrong, "which says the same in words", *wrong[:5])
         lists = view.js("[...document.querySelectorAll('#table-jobs select')].map((s) => s.options[0].textContent)")
         tap.ok(lists == ["state: all", "owner: all", "pool: all"], "lists of the state and of each label", *lists)
-        tap.ok(choose(view, "owner", "Person C"), "an owner is chosen by keyboard", view.js("document.activeElement.value"))
+        tap.ok(choose(view, "owner", OWNER.replace("X", "C")), "an owner is chosen by keyboard", view.js("document.activeElement.value"))
         found = view.js(names)
         tap.ok(set(found) == of_owner and len(found) == len(of_owner), "only the jobs of this owner are shown", len(found), len(of_owner))
         tap.ok(choose(view, "state", "worse"), "then a state", view.js("document.activeElement.value"))

@@ -136,6 +136,16 @@ def check_beside(tap, night, name, opened):
     words = badge.findtext("{http://www.w3.org/2000/svg}title")
     tap.ok(badge.get("role") == "img" and words == badge.get("aria-label") and
            words.endswith(": 1 regression open" if opened else ": ok"), f"{name}: the badge", words)
+    other = Path(shutil.copytree(night.out, night.out.parent / f"elsewhere {name}"))
+    for path in (other / "manifest.jsonl", *(other / "runs").glob("*/result.json")):  # the runs of another root
+        path.write_text(re.sub(r'("id": ?")', r"\1o-", path.read_text("utf-8")), encoding="utf-8")
+    for path in list((other / "runs").iterdir()):
+        path.rename(path.with_name(f"o-{path.name}"))
+    (other / "history.db").unlink()
+    result = run("batch", "merge", other, "-q", "--format", "html,json", cwd=night.out.parent)
+    tap.ok(not set(entries) & set(atom_wrong((other / "feed.atom").read_bytes())[1]) and
+           ElementTree.fromstring(data[0]).findtext(ATOM + "id") != ElementTree.parse(other / "feed.atom").findtext(ATOM + "id"),
+           f"{name}: another batch without a title has other ids", result)
     night.merge([], "--format", "html,json")
     tap.ok(data == [(night.out / part).read_bytes() for part in ("feed.atom", "status.svg")], f"{name}: both again")
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A filter above a long table: only rows that contain all its words are shown, including folded ones.  Columns marked for it add
-// a list of their values to choose from; a column of labels, "owner=alice pool=a", adds one for each key.
+// a list of their values to choose from; a column of labels, 'owner=alice pool="a b"', adds one for each key.
 
 const CHOICES_MOST = 500;
 
@@ -8,8 +8,16 @@ const CHOICES_MOST = 500;
 function choicesOf(title, text) {
     if (text === '' || text === '–')
         return [];
-    const labels = text.split(/ (?=[\w.-]+=)/).map((label) => label.match(/^([\w.-]+)=([^]*)$/)?.slice(1));
-    return labels.every(Boolean) ? labels : [[title, text]];
+    const labels = [];
+    let rest = text;
+    while (rest !== '') {
+        const [whole, name, value] = rest.match(/^([\w.-]+)=("(?:[^"\\]|\\.)*"|[^ "]+)(?: |$)/) ?? [];
+        if (whole === undefined)
+            return [[title, text]];
+        labels.push([name, value.startsWith('"') ? value.slice(1, -1).replace(/\\(.)/g, '$1') : value]);
+        rest = rest.slice(whole.length);
+    }
+    return labels;
 }
 
 // Of the columns with a choice: Map of name to Map of value to its rows.
