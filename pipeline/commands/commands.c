@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "pipeline/engine/outputs.h"
 #include "pipeline/options.h"
 #include "pipeline/run.h"
 #include "pipeline/strings.h"
@@ -107,7 +108,13 @@ const struct tm_verb *tm_verb_nearest_action(const struct tm_verb *verb, const c
 /* Help for people and the manual page, both made from the tables of verbs and options.
  * roff: man(7) macros only, every string escaped in one place (roff_text). */
 
-enum { WIDTH = 96, OPTION_COLUMN = 33, VERB_COLUMN = 16 };
+enum {
+    WIDTH_MOST = 96,
+    INDENT = 2,            /* of entries */
+    GAP = 2,               /* blanks at least between an entry and its text */
+    TEXT_COLUMN_MOST = 34, /* an entry that reaches it has its text below */
+    EXAMPLE_COLUMN = 6     /* the text of an example, below its command */
+};
 
 static const char tagline[] = "diagnose slow training and inference runs from JAX, PyTorch and TPU profiles";
 
@@ -128,10 +135,19 @@ static const char signal_meaning[] = "terminated by signal n; incomplete outputs
 
 /* ---- plain text ---- */
 
-/* Words from `column` on, broken before WIDTH, later lines indented; ends the line. */
+/* Of lines: that of the terminal, if it is narrower. */
+static int line_width(void)
+{
+    const int columns = tm_columns_of_line();
+
+    return columns < WIDTH_MOST ? columns : WIDTH_MOST;
+}
+
+/* Words from `column` on, broken at the width of lines, later lines indented; ends the line. */
 static void print_wrapped(FILE *to, const char *text, size_t length, int column, int indent)
 {
     const char *const end = text + length;
+    const int width = line_width();
     int at = column;
 
     while (text < end) {
@@ -139,7 +155,7 @@ static void print_wrapped(FILE *to, const char *text, size_t length, int column,
 
         while (text + word < end && text[word] != ' ')
             word++;
-        if (at > indent && at + 1 + (int)word > WIDTH) {
+        if (at > indent && at + 1 + (int)word > width) {
             (void)fprintf(to, "\n%*s", indent, "");
             at = indent;
         } else if (at > indent) {
@@ -167,13 +183,58 @@ static void print_paragraphs(FILE *to, const char *text)
     }
 }
 
-/* Lines, each indented by two. */
-static void print_lines(FILE *to, const char *text)
+/* The column where the texts of a list start.
+ * in:  width  of the entry that has the most bytes, or of some that ends before TEXT_COLUMN_MOST */
+static int text_column(int width)
 {
+    const int column = INDENT + width + GAP;
+
+    return column < TEXT_COLUMN_MOST ? column : TEXT_COLUMN_MOST;
+}
+
+/* An entry of a list and its text, which is wrapped in its column; below the entry if that is too wide. */
+static void print_entry(FILE *to, const char *entry, const char *text, int column)
+{
+    int at = fprintf(to, "%*s%s", INDENT, "", entry);
+
+    if (at + GAP > column) {
+        (void)fputc('\n', to);
+        at = 0;
+    }
+    (void)fprintf(to, "%*s", column - at, "");
+    print_wrapped(to, text, strlen(text), column, column);
+}
+
+/* Examples: a command, broken as a shell continues it, and below it what it does. */
+static void print_examples(FILE *to, const char *text)
+{
+    const int width = line_width();
+
     while (*text) {
         const size_t length = strcspn(text, "\n");
+        const char *const gap = strstr(text, "  ");
+        size_t from = 0, command = gap && (size_t)(gap - text) < length ? (size_t)(gap - text) : length,
+               words = command;
+        int indent = INDENT;
 
-        (void)fprintf(to, "  %.*s\n", (int)length, text);
+        while (words < length && text[words] == ' ')
+            words++;
+        while (command - from > (size_t)(width - indent)) {
+            size_t end = from + (size_t)(width - indent - 2);
+
+            while (end > from && text[end] != ' ')
+                end--;
+            if (end == from)
+                break; /* one word */
+            (void)fprintf(to, "%*s%.*s \\\n", indent, "", (int)(end - from), text + from);
+            from = end + 1;
+            indent = EXAMPLE_COLUMN;
+        }
+        (void)fprintf(to, "%*s%.*s\n", indent, "", (int)(command - from), text + from);
+        if (words < length) {
+            (void)fprintf(to, "%*s", EXAMPLE_COLUMN, "");
+            print_wrapped(to, text + words, length - words, EXAMPLE_COLUMN, EXAMPLE_COLUMN);
+        }
         text += length + (text[length] == '\n');
     }
 }
@@ -246,52 +307,88 @@ static void help_for(const struct tm_verb *verb, const char *help, char out[HELP
     }
 }
 
-static void print_option(FILE *to, const struct tm_option *option, const struct tm_verb *verb)
+enum { ENTRY_BYTES = 128 };
+
+/* "-o, --output DIR" */
+static int option_entry(const struct tm_option *option, char out[ENTRY_BYTES])
 {
-    char own[HELP_BYTES], help[HELP_BYTES + 64];
-    int column = option->letter ? fprintf(to, "  -%c, --%s", option->letter, option->name)
-                                : fprintf(to, "      --%s", option->name);
+    const char letter[] = { '-', option->letter ? option->letter : ' ', ',', '\0' };
+    const char *const argument = option->argument;
 
-    if (option->argument)
-        column += fprintf(to, " %s", option->argument);
-    (void)fprintf(to, "%*s", column < OPTION_COLUMN ? OPTION_COLUMN - column : 1, "");
-    const char *const fallback = option->fallback;
+    return snprintf(out, ENTRY_BYTES, "%s --%s%s%s", option->letter ? letter : "   ", option->name, argument ? " " : "",
+                    argument ? argument : "");
+}
+
+/* The default follows, unless the text for this verb has its own. */
+static void print_option(FILE *to, const struct tm_option *option, const struct tm_verb *verb, int column)
+{
+    char entry[ENTRY_BYTES], own[HELP_BYTES], help[HELP_BYTES + 64];
+
     help_for(verb, option->help, own);
-    const int length = snprintf(help, sizeof(help), "%s%s%s%s", own, fallback ? " (default " : "",
-                                fallback ? fallback : "", fallback ? ")" : "");
+    const char *const fallback = strstr(own, "(default") ? NULL : option->fallback;
 
-    print_wrapped(to, help, length < (int)sizeof(help) ? (size_t)length : sizeof(help) - 1, OPTION_COLUMN,
-                  OPTION_COLUMN);
+    (void)option_entry(option, entry);
+    (void)snprintf(help, sizeof(help), "%s%s%s%s", own, fallback ? " (default " : "", fallback ? fallback : "",
+                   fallback ? ")" : "");
+    print_entry(to, entry, help, column);
+}
+
+static void print_options(FILE *to, const struct tm_verb *verb)
+{
+    char entry[ENTRY_BYTES];
+    int widest = 0;
+
+    for (size_t i = 0; i < TM_OPTION_COUNT; i++) {
+        const int width = option_entry(&tm_option_table[i], entry);
+
+        if ((tm_option_table[i].verbs & verb->bit) && width > widest && INDENT + width + GAP <= TEXT_COLUMN_MOST)
+            widest = width;
+    }
+    for (size_t i = 0; i < TM_OPTION_COUNT; i++) {
+        if (tm_option_table[i].verbs & verb->bit)
+            print_option(to, &tm_option_table[i], verb, text_column(widest));
+    }
 }
 
 void tm_help_overview(FILE *to)
 {
-    (void)fprintf(to, "tracemill %s: %s\n\nusage: tracemill VERB [OPTION...] [INPUT...]\n\nverbs:\n", TM_VERSION,
-                  tagline);
+    int widest = 0, column;
+
+    column = fprintf(to, "tracemill %s:", TM_VERSION);
+    print_wrapped(to, tagline, strlen(tagline), column, INDENT);
+    (void)fputs("\nusage: tracemill VERB [OPTION...] [INPUT...]\n\nverbs:\n", to);
+    for (size_t i = 0; i < tm_verb_count; i++) {
+        if (!(tm_verbs[i]->flags & TM_VERB_HIDDEN) && (int)strlen(tm_verbs[i]->name) > widest)
+            widest = (int)strlen(tm_verbs[i]->name);
+    }
+    column = text_column(widest);
     for (size_t i = 0; i < tm_verb_count; i++) {
         if (!(tm_verbs[i]->flags & TM_VERB_HIDDEN))
-            (void)fprintf(to, "  %-*s%s\n", VERB_COLUMN - 2, tm_verbs[i]->name, tm_verbs[i]->summary);
+            print_entry(to, tm_verbs[i]->name, tm_verbs[i]->summary, column);
     }
     (void)fputs("\nexit status:\n", to);
-    for (size_t i = 0; i < sizeof(exit_statuses) / sizeof(exit_statuses[0]); i++)
-        (void)fprintf(to, "  %-*d%s\n", VERB_COLUMN - 2, exit_statuses[i].status, exit_statuses[i].meaning);
-    (void)fprintf(to, "  %-*s%s\n\n", VERB_COLUMN - 2, "128+n", signal_meaning);
-    (void)fputs("'tracemill help VERB' describes a verb and its options.\n", to);
+    for (size_t i = 0; i < sizeof(exit_statuses) / sizeof(exit_statuses[0]); i++) {
+        const char status[] = { (char)('0' + exit_statuses[i].status), '\0' };
+
+        print_entry(to, status, exit_statuses[i].meaning, column);
+    }
+    print_entry(to, "128+n", signal_meaning, column);
+    (void)fputs("\n'tracemill help VERB' describes a verb and its options.\n", to);
 }
 
 /* one verb and its options */
 static void help_verb(const struct tm_verb *verb, FILE *to)
 {
-    (void)fprintf(to, "usage: tracemill %s%s%s\n\n", verb->name, verb->usage[0] ? " " : "", verb->usage);
+    const int column = fprintf(to, "usage: tracemill %s%s", verb->name, verb->usage[0] ? " " : "");
+
+    print_wrapped(to, verb->usage, strlen(verb->usage), column, column);
+    (void)fputc('\n', to);
     print_paragraphs(to, verb->description);
     (void)fputs("\noptions:\n", to);
-    for (size_t i = 0; i < TM_OPTION_COUNT; i++) {
-        if (tm_option_table[i].verbs & verb->bit)
-            print_option(to, &tm_option_table[i], verb);
-    }
+    print_options(to, verb);
     if (verb->examples[0]) {
         (void)fputs("\nexamples:\n", to);
-        print_lines(to, verb->examples);
+        print_examples(to, verb->examples);
     }
     if (!(verb->flags & TM_VERB_NO_CONFIG)) {
         (void)fputc('\n', to);
