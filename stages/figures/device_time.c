@@ -503,11 +503,12 @@ static void close_gap(struct device_time *d, struct lane *lane, int64_t now_ps)
     }
 }
 
-static void take_call(struct device_time *d, const struct tm_event *event)
+static void take_calls(struct device_time *d, const struct tm_event *events, size_t count, uint32_t wanted)
 {
-    tm_host_threads_take(d->threads, event);
-    if (tm_is_work((enum tm_class)event->record.class) && event->record.dur_ps)
-        tm_call_lengths_take(d->lengths, event);
+    tm_host_threads_take(d->threads, events, count, wanted);
+    for (size_t i = 0; i < count; i++)
+        if (events[i].wanted & wanted && tm_is_work((enum tm_class)events[i].record.class) && events[i].record.dur_ps)
+            tm_call_lengths_take(d->lengths, &events[i]);
 }
 
 static void take_of_device(struct device_time *d, struct lane *lane, const struct tm_event *event)
@@ -554,17 +555,20 @@ static void take(struct tm_stage *s, const struct tm_event *events, size_t count
     struct lane *const lane = lane_of(d, events->device);
 
     note_turn(d, lane, events, count);
+    if (!lane) {
+        take_calls(d, events, count, s->bit);
+        return;
+    }
     for (size_t i = 0; i < count; i++) {
         const struct tm_event *const event = &events[i];
 
         if (!tm_wants(s, event))
             continue;
-        if (lane && lane->gap.is_open && event->record.start_ps > lane->gap.end_ps)
+        if (lane->gap.is_open && event->record.start_ps > lane->gap.end_ps)
             close_gap(d, lane, event->record.start_ps);
         if (event->thread != TM_NONE)
-            take_call(d, event);
-        if (lane)
-            take_of_device(d, lane, event);
+            take_calls(d, event, 1, s->bit);
+        take_of_device(d, lane, event);
     }
 }
 

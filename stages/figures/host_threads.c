@@ -93,7 +93,7 @@ enum tm_cause tm_cause_of_class(enum tm_class class)
 }
 
 /* in: traits  of the event's name */
-static struct tm_cause_reason reason_of(enum tm_class class, uint32_t traits)
+static inline struct tm_cause_reason reason_of(enum tm_class class, uint32_t traits)
 {
     const enum tm_cause cause = tm_cause_of_class(class);
     const bool is_wait = cause == TM_CAUSE_HOST && traits & TM_TRAIT_WAIT;
@@ -165,7 +165,7 @@ struct tm_host_threads {
     uint32_t open_most; /* entries that all stacks have room for */
     size_t share_bytes, used_bytes;
     struct chunk *oldest, *youngest;
-    struct chunk *unused; /* the last one that was dropped; NULL = none */
+    struct chunk *unused; /* dropped ones, which are used again; linked by `next` */
     int64_t horizon_ps;
     struct tm_rows *spilled; /* struct spilled, of all threads; NULL = none */
 };
@@ -207,7 +207,7 @@ static void drop_first(struct tm_host_threads *t, struct thread *thread)
         chunk->younger->older = chunk->older;
     else
         t->youngest = chunk->older;
-    tm_give(&t->run->budget, TM_ACCOUNT_THREADS, t->unused, t->unused ? sizeof(*t->unused) : 0);
+    chunk->next = t->unused;
     t->unused = chunk;
     t->used_bytes -= sizeof(*chunk);
 }
@@ -217,9 +217,10 @@ static struct chunk *take_chunk(struct tm_host_threads *t)
 {
     struct chunk *chunk = t->unused;
 
-    if (!chunk)
+    if (chunk)
+        t->unused = chunk->next;
+    else
         chunk = tm_take(&t->run->budget, TM_ACCOUNT_THREADS, sizeof(*chunk), &t->run->error);
-    t->unused = NULL;
     if (!chunk)
         return NULL;
     chunk->before = chunk->next = chunk->older = chunk->younger = NULL;
@@ -239,7 +240,12 @@ void tm_host_threads_free(struct tm_host_threads *t)
             drop_first(t, thread);
         tm_give(&t->run->budget, TM_ACCOUNT_THREADS, thread->stack, thread->stack_size * sizeof(*thread->stack));
     }
-    tm_give(&t->run->budget, TM_ACCOUNT_THREADS, t->unused, t->unused ? sizeof(*t->unused) : 0);
+    while (t->unused) {
+        struct chunk *const chunk = t->unused;
+
+        t->unused = chunk->next;
+        tm_give(&t->run->budget, TM_ACCOUNT_THREADS, chunk, sizeof(*chunk));
+    }
     tm_rows_free(t->spilled);
     tm_give(&t->run->budget, TM_ACCOUNT_THREADS, t->threads, t->threads ? t->count * sizeof(*t->threads) : 0);
     tm_give(&t->run->budget, TM_ACCOUNT_THREADS, t, sizeof(*t));
@@ -431,26 +437,33 @@ static inline void advance_to_event(struct tm_host_threads *t, struct thread *th
     thread->at_ps = to_ps;
 }
 
-tm_status tm_host_threads_take(struct tm_host_threads *t, const struct tm_event *event)
+static inline void take_event(struct tm_host_threads *t, const struct tm_event *event)
 {
     const struct tm_record *r = &event->record;
     struct open_event *open;
     struct thread *thread;
 
     if (event->thread >= t->count || !r->dur_ps)
-        return TM_OK;
+        return;
     thread = &t->threads[event->thread];
     if (!thread->has_begun)
         thread->at_ps = r->start_ps;
     advance_to_event(t, thread, r->start_ps);
     if (thread->depth == thread->stack_size && !make_room(t, thread))
-        return t->run->error.status;
+        return;
     open = &thread->stack[thread->depth++];
     open->end_ps = r->start_ps + r->dur_ps;
     open->own_name = r->name;
     open->own = reason_of((enum tm_class)r->class, event->traits);
     inherit(open, thread->depth > 1 ? open - 1 : NULL);
     begin_stretch(t, thread, r->start_ps, open->reason, open->name);
+}
+
+tm_status tm_host_threads_take(struct tm_host_threads *t, const struct tm_event *events, size_t count, uint32_t wanted)
+{
+    for (size_t i = 0; i < count; i++)
+        if (events[i].wanted & wanted)
+            take_event(t, &events[i]);
     return t->run->error.status;
 }
 

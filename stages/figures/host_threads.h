@@ -67,8 +67,11 @@ struct tm_host_threads;
 struct tm_host_threads *tm_host_threads_new(struct tm_run *run, const struct tm_trace *trace) TM_MUST_USE;
 void tm_host_threads_free(struct tm_host_threads *threads);
 
-/* Take a host event; events come in the order of the stream, those of other tracks are ignored. */
-tm_status tm_host_threads_take(struct tm_host_threads *threads, const struct tm_event *event);
+/* Take host events; they come in the order of the stream, those of other tracks are ignored.
+ * in:     wanted  bit of struct tm_event.wanted: events without it are ignored
+ * out:    the status of the run */
+tm_status tm_host_threads_take(struct tm_host_threads *threads, const struct tm_event *events, size_t count,
+                               uint32_t wanted);
 
 /* No query for a time before this one will follow. */
 void tm_host_threads_forget(struct tm_host_threads *threads, int64_t horizon_ps);

@@ -9,7 +9,8 @@
 #include "pipeline/store/hash.h"
 #include "stages/figures/figure_rows.h"
 
-enum { NODES_FIRST = 64, NO_NODE = 0xffffffff };
+/* NEAR_LANES: the calls of several threads alternate, and their numbers follow each other: each of them has its entry. */
+enum { NODES_FIRST = 64, NO_NODE = 0xffffffff, NEAR_LANES = 16 };
 
 struct node {
     int64_t start_ps, dur_ps, end_ps;
@@ -38,7 +39,7 @@ struct tm_nesting {
     uint8_t *nodes; /* struct node, each of node_bytes with its payload */
     size_t node_bytes;
     struct place *places; /* twice as many as nodes: a power of two */
-    uint32_t near;        /* number of the place that was found last */
+    uint32_t near[NEAR_LANES]; /* number of the place that was found last, by the lane's lowest bits */
     uint32_t count, most; /* count: nodes there is room for */
     uint32_t lanes;       /* places in use, tombstones among them */
     uint32_t unused;      /* chain of free nodes */
@@ -74,15 +75,20 @@ static inline bool ends_lane(const void *slot, const void *lane)
     return !place->is_used || place->lane == *(const uint64_t *)lane;
 }
 
+TM_NOT_INLINE struct place *search_place(struct tm_nesting *n, uint64_t lane)
+{
+    struct place *const place =
+        tm_probe(n->places, (size_t)n->count * 2, sizeof(*place), tm_hash_mix(lane, n->seed), &lane, ends_lane);
+
+    n->near[lane % NEAR_LANES] = (uint32_t)(place - n->places);
+    return place;
+}
+
 static inline struct place *find_place(struct tm_nesting *n, uint64_t lane)
 {
-    struct place *place = &n->places[n->near];
+    struct place *const place = &n->places[n->near[lane % NEAR_LANES]];
 
-    if (place->is_used && place->lane == lane)
-        return place;
-    place = tm_probe(n->places, (size_t)n->count * 2, sizeof(*place), tm_hash_mix(lane, n->seed), &lane, ends_lane);
-    n->near = (uint32_t)(place - n->places);
-    return place;
+    return place->is_used && place->lane == lane ? place : search_place(n, lane);
 }
 
 /* Put the lanes that have open spans into `places`, which is empty. */
@@ -116,7 +122,7 @@ static void resize(struct tm_nesting *n, uint32_t count)
     n->nodes = nodes;
     n->places = places;
     n->count = count;
-    n->near = 0;
+    memset(n->near, 0, sizeof(n->near));
     for (uint32_t i = old.count; i < count; i++) {
         node_at(n, i)->outer = n->unused;
         n->unused = i;
@@ -263,9 +269,9 @@ static inline struct node *push(struct tm_nesting *n, struct place *place)
 
 /* Mostly a quiet span follows another one that has ended, inside the same span: it takes that one's node.
  * out: false: that is not the case, and nothing has changed */
-static inline bool follow_quiet(struct tm_nesting *n, const struct place *place, int64_t start_ps, int64_t dur_ps,
-                                int64_t end_ps)
+static inline bool follow_quiet(struct tm_nesting *n, const struct place *place, int64_t start_ps, int64_t dur_ps)
 {
+    const int64_t end_ps = tm_sum_times(start_ps, dur_ps);
     struct node *const node = place->is_used && place->inner != NO_NODE ? node_at(n, place->inner) : NULL;
     struct node *const outer = node && node->outer != NO_NODE ? node_at(n, node->outer) : NULL;
 
@@ -282,7 +288,7 @@ static inline bool follow_quiet(struct tm_nesting *n, const struct place *place,
 }
 
 /* in: payload  NULL = it is quiet */
-TM_INLINE void take(struct tm_nesting *n, uint64_t lane, int64_t start_ps, int64_t dur_ps, const void *payload)
+TM_NOT_INLINE void take(struct tm_nesting *n, uint64_t lane, int64_t start_ps, int64_t dur_ps, const void *payload)
 {
     const int64_t end_ps = tm_sum_times(start_ps, dur_ps);
     struct node *outer = NULL, *node;
@@ -293,8 +299,6 @@ TM_INLINE void take(struct tm_nesting *n, uint64_t lane, int64_t start_ps, int64
     if (tm_failed(n->run))
         return;
     place = find_place(n, lane);
-    if (!payload && n->unused != NO_NODE && follow_quiet(n, place, start_ps, dur_ps, end_ps))
-        return;
     if (place->is_used)
         close_until(n, place, start_ps);
     if (place->is_used && place->inner != NO_NODE) {
@@ -331,7 +335,9 @@ void tm_nesting_take(struct tm_nesting *n, uint64_t lane, int64_t start_ps, int6
 
 void tm_nesting_take_quiet(struct tm_nesting *n, uint64_t lane, int64_t start_ps, int64_t dur_ps)
 {
-    take(n, lane, start_ps, dur_ps, NULL);
+    if (n->unused == NO_NODE || n->lanes >= n->count || tm_failed(n->run) ||
+        !follow_quiet(n, find_place(n, lane), start_ps, dur_ps))
+        take(n, lane, start_ps, dur_ps, NULL);
 }
 
 const void *tm_nesting_around(struct tm_nesting *n, uint64_t lane, int64_t at_ps)
