@@ -129,13 +129,21 @@ static inline bool tm_is_flow(const struct tm_record *record)
 
 /* Whether times after the origin can be kept: from 5 days before it to 100 days after, so that every distance of
  * two of them fits in 64 bits. */
+#define TM_PS_PER_DAY ((int64_t)86400 * 1000000000000)
 static inline bool tm_time_fits(int64_t start_ps, int64_t dur_ps)
 {
-    const int64_t ps_per_day = (int64_t)86400 * 1000000000000;
     int64_t end_ps;
 
-    return start_ps >= -5 * ps_per_day && !__builtin_add_overflow(start_ps, dur_ps, &end_ps) &&
-           end_ps <= 100 * ps_per_day;
+    return start_ps >= -5 * TM_PS_PER_DAY && !__builtin_add_overflow(start_ps, dur_ps, &end_ps) &&
+           end_ps <= 100 * TM_PS_PER_DAY;
+}
+
+/* The same if neither is negative, in two comparisons. */
+static inline bool tm_time_fits_forward(int64_t start_ps, int64_t dur_ps)
+{
+    const uint64_t most_ps = (uint64_t)(100 * TM_PS_PER_DAY);
+
+    return (uint64_t)start_ps <= most_ps && (uint64_t)dur_ps <= most_ps - (uint64_t)start_ps;
 }
 
 /* The key that joins a TPU program's execution with the host call that enqueued it; never equal to a correlation

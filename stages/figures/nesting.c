@@ -38,13 +38,13 @@ struct tm_nesting {
     uint64_t seed;
     uint8_t *nodes; /* struct node, each of node_bytes with its payload */
     size_t node_bytes;
-    struct place *places; /* twice as many as nodes: a power of two */
+    struct place *places;      /* twice as many as nodes: a power of two */
     uint32_t near[NEAR_LANES]; /* number of the place that was found last, by the lane's lowest bits */
-    uint32_t count, most; /* count: nodes there is room for */
-    uint32_t lanes;       /* places in use, tombstones among them */
-    uint32_t unused;      /* chain of free nodes */
-    uint32_t open;        /* nodes that are not */
-    uint32_t patience;    /* spans that are reported alone before the next attempt to make room */
+    uint32_t count, most;      /* count: nodes there is room for */
+    uint32_t lanes;            /* places in use, tombstones among them */
+    uint32_t unused;           /* chain of free nodes */
+    uint32_t open;             /* nodes that are not */
+    uint32_t patience;         /* spans that are reported alone before the next attempt to make room */
 };
 
 static inline struct node *node_at(const struct tm_nesting *n, uint32_t number)

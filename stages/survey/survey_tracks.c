@@ -285,8 +285,8 @@ static uint32_t take_plain_calls(struct tm_survey *s, struct tm_track *track, co
             break;
         count_call(h, (enum tm_class)call->class, traits);
         if (may_be_launch(id, call->flags, traits))
-            keep_launch(s, track,
-                        (struct tm_launch){ id, batch->start_ps[i], batch->dur_ps[i], .track = call->track }, traits);
+            keep_launch(s, track, (struct tm_launch){ id, batch->start_ps[i], batch->dur_ps[i], .track = call->track },
+                        traits);
     }
     return i;
 }

@@ -457,7 +457,8 @@ static uint32_t add_small_ones(struct tm_record_store *store, const struct tm_ba
     uint8_t traits = 0;
 
     for (; i < end; i++) {
-        const uint64_t step_ps = (uint64_t)batch->start_ps[i] - (uint64_t)start_ps; /* of one back in time: a large one */
+        const uint64_t step_ps =
+            (uint64_t)batch->start_ps[i] - (uint64_t)start_ps; /* of one back in time: a large one */
         uint16_t id_step;
 
         if (!tm_id_step(batch->correlation[i], id, &id_step) || (step_ps | (uint64_t)batch->dur_ps[i]) > UINT32_MAX)

@@ -193,7 +193,7 @@ struct xspace_cursor {
     struct tm_xevent event;
     bool has_metadata;  /* of the event that was read */
     struct tm_xkin kin; /* the same */
-    tm_find_known *find_known;
+    const struct tm_xfinder *finder;
     struct tm_fact_maker maker;
     struct tm_clock_place clock;
     union tm_args args;
@@ -210,9 +210,9 @@ static void count(struct xspace_cursor *c, enum tm_tally tally)
     count_some(c, tally, 1);
 }
 
-static void count_event(const struct xspace_cursor *c)
+static void count_events(const struct xspace_cursor *c, uint64_t n)
 {
-    c->x->source.trace->run->events_read += c->base.counts;
+    c->x->source.trace->run->events_read += c->base.counts ? n : 0;
 }
 
 static tm_strid find_ref(void *to, uint64_t plane, uint64_t ref)
@@ -307,7 +307,7 @@ static struct tm_cursor *open_cursor(struct tm_source *source, uint64_t track, s
     };
     c->buffer_bytes = buffer_bytes;
     c->keeps_arguments = source->trace->keeps_arguments;
-    c->find_known = tm_xknown_finder(!c->x->is_plain);
+    c->finder = tm_xknown_finder(!c->x->is_plain);
     set_up(c, track);
     if (!tm_failed(run))
         return &c->base;
@@ -652,7 +652,7 @@ static bool read_field(struct xspace_cursor *c, struct tm_raw_record *raw, bool 
         c->times_length = 0;
         read_event(c, head.value);
         *kept = make_record(c, raw);
-        count_event(c);
+        count_events(c, 1);
     }
     tm_reader_skip(&c->window, head.value);
     return true;
@@ -737,9 +737,9 @@ static bool read_record(struct xspace_cursor *c, struct tm_raw_record *raw)
                 return false;
             continue;
         }
-        known = c->find_known(c->x->known, &c->kin, &bytes, &head, c->event.facts.ints);
+        known = c->finder->find(c->x->known, &c->kin, &bytes, &head, c->event.facts.ints);
         note_event(c, &bytes, &head);
-        count_event(c);
+        count_events(c, 1);
         kept = make_any_record(c, known, &bytes, &head, raw);
         if (kept)
             raw->signature = number_of(c, known, raw);
@@ -753,29 +753,6 @@ static tm_status next_record(struct tm_cursor *cursor, struct tm_raw_record *raw
 
     *more = read_record(c, raw);
     return *more ? TM_OK : c->x->source.trace->run->error.status;
-}
-
-/* Put an event into the batch if all but its times and its id is known, as for nearly all events.  false: it is not
- * one, or its times need a second look */
-TM_INLINE bool put_known(struct xspace_cursor *c, const struct tm_xresult *known, const struct tm_xhead *head,
-                         struct tm_batch *batch)
-{
-    const uint16_t signature = known->signature[!head->duration_ps];
-    const uint32_t i = batch->count;
-    int64_t start_ps;
-
-    if (known->track != c->base.track || !signature || c->line_is_outlier || c->clock.clock || head->duration_ps < 0 ||
-        __builtin_add_overflow(c->line_ps, head->offset_ps, &start_ps) || start_ps < 0 ||
-        !tm_time_fits(start_ps, head->duration_ps) ||
-        (c->keeps_arguments && c->event.facts.ints[TM_STAT_CORRELATION_ID] < 0)) /* it may be a number past all holes */
-        return false;
-    batch->start_ps[i] = start_ps;
-    batch->dur_ps[i] = head->duration_ps;
-    batch->correlation[i] =
-        known->flags & TM_FLAG_CORRELATION ? (uint64_t)c->event.facts.ints[TM_STAT_CORRELATION_ID] : 0;
-    batch->signature[i] = signature;
-    batch->count++;
-    return true;
 }
 
 static void put_other(struct xspace_cursor *c, struct tm_xresult *known, const struct tm_wire *bytes,
@@ -794,26 +771,29 @@ static tm_status next_batch(struct tm_cursor *cursor, struct tm_batch *batch)
 {
     struct xspace_cursor *const c = (struct xspace_cursor *)cursor;
 
-    while (batch->count < TM_BATCH_RECORDS && !batch->has_other && !batch->is_last) {
-        struct tm_wire bytes;
-        struct tm_xhead head;
-        struct tm_xresult *known;
+    struct tm_xevents events = { .window = &c->window,
+                                 .kin = &c->kin,
+                                 .numbers = c->event.facts.ints,
+                                 .batch = batch,
+                                 .has_usual_ids = c->keeps_arguments };
 
-        if (!tm_reader_take(&c->window, TM_WIRE_KEY(TM_XLINE_EVENT, TM_WIRE_LEN), &bytes)) {
+    while (batch->count < TM_BATCH_RECORDS && !batch->has_other && !batch->is_last) {
+        events.line_ps = c->line_ps;
+        events.track = c->line_is_outlier || c->clock.clock ? TM_NONE : (uint32_t)c->base.track;
+        c->finder->take(c->x->known, &events);
+        count_events(c, events.count);
+        if (events.count && c->keeps_arguments)
+            note_event(c, &events.bytes, &events.head);
+        if (events.is_left) {
+            put_other(c, events.known, &events.bytes, &events.head, batch);
+        } else if (batch->count < TM_BATCH_RECORDS) {
             struct tm_raw_record raw;
             bool kept = false;
 
             batch->is_last = !read_field(c, &raw, &kept);
             if (kept)
                 (void)tm_batch_put(batch, has_list(c, &raw) ? NULL : &c->x->signatures, &raw);
-            continue;
         }
-        known = c->find_known(c->x->known, &c->kin, &bytes, &head, c->event.facts.ints);
-        if (c->keeps_arguments)
-            note_event(c, &bytes, &head);
-        count_event(c);
-        if (!known || !put_known(c, known, &head, batch))
-            put_other(c, known, &bytes, &head, batch);
     }
     return c->x->source.trace->run->error.status;
 }

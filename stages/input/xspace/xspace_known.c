@@ -259,12 +259,19 @@ static struct tm_xresult *find_plain(struct tm_xknown *known, struct tm_xkin *ki
     return find_known(known, kin, bytes, head, numbers, tm_wire_pack);
 }
 
-tm_find_known *tm_xknown_finder(bool may_be_best)
+static void take_plain(struct tm_xknown *known, struct tm_xevents *events)
 {
+    take_known(known, events, tm_wire_pack);
+}
+
+const struct tm_xfinder *tm_xknown_finder(bool may_be_best)
+{
+    static const struct tm_xfinder plain = { find_plain, take_plain };
+
 #ifdef __x86_64__
     if (may_be_best && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2"))
-        return tm_xknown_find_bmi2;
+        return &tm_xknown_finder_bmi2;
 #endif
     (void)may_be_best;
-    return find_plain;
+    return &plain;
 }

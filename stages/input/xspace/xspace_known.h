@@ -196,7 +196,7 @@ static inline struct tm_xslot *other_slot(struct tm_xknown *known, struct tm_xsl
 }
 
 /* The shape of the metadata.  out: NULL: there is none */
-static inline struct tm_xshape *find_shape(struct tm_xknown *known, const struct tm_xkin *kin)
+TM_INLINE struct tm_xshape *find_shape(struct tm_xknown *known, const struct tm_xkin *kin)
 {
     uint16_t *const recent = &known->recent[(size_t)kin->metadata_id & (RECENT - 1)];
     size_t i = *recent;
@@ -241,6 +241,40 @@ TM_INLINE struct tm_xresult *find_known(struct tm_xknown *known, struct tm_xkin 
     if (shape->credit < CREDIT_MOST)
         shape->credit++;
     return &slot->result;
+}
+
+/* Put an event into the batch.  false: it is not one of those, or its times need a second look */
+TM_INLINE bool put_known(struct tm_xevents *e, const struct tm_xresult *result, const struct tm_xhead *head)
+{
+    const uint16_t signature = result->signature[!head->duration_ps];
+    const int64_t id = e->numbers[TM_STAT_CORRELATION_ID];
+    struct tm_batch *const batch = e->batch;
+    const uint32_t i = batch->count;
+    int64_t start_ps;
+
+    if (result->track != e->track || !signature || __builtin_add_overflow(e->line_ps, head->offset_ps, &start_ps) ||
+        !tm_time_fits_forward(start_ps, head->duration_ps) || (e->has_usual_ids && id < 0))
+        return false;
+    batch->start_ps[i] = start_ps;
+    batch->dur_ps[i] = head->duration_ps;
+    batch->correlation[i] = result->flags & TM_FLAG_CORRELATION ? (uint64_t)id : 0;
+    batch->signature[i] = signature;
+    batch->count++;
+    return true;
+}
+
+/* A tm_take_known.  The loop is here and not around tm_find_known because a call of that saves and restores all
+ * registers: 30 instructions for each event. */
+TM_INLINE void take_known(struct tm_xknown *known, struct tm_xevents *e, tm_wire_packing *pack)
+{
+    e->count = 0;
+    e->is_left = false;
+    while (e->batch->count < TM_BATCH_RECORDS && !e->is_left &&
+           tm_reader_take(e->window, TM_WIRE_KEY(TM_XLINE_EVENT, TM_WIRE_LEN), &e->bytes)) {
+        e->count++;
+        e->known = find_known(known, e->kin, &e->bytes, &e->head, e->numbers, pack);
+        e->is_left = !e->known || !put_known(e, e->known, &e->head);
+    }
 }
 
 #endif

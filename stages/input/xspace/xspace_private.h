@@ -213,9 +213,35 @@ TM_INLINE bool tm_xhead_read(const struct tm_wire *bytes, struct tm_xhead *head,
 typedef struct tm_xresult *tm_find_known(struct tm_xknown *known, struct tm_xkin *kin, const struct tm_wire *bytes,
                                          struct tm_xhead *head, int64_t numbers[TM_STAT_COUNT]);
 
-/* The function that does it.  may_be_best: the one that this processor does it fastest with; all do the same */
-tm_find_known *tm_xknown_finder(bool may_be_best);
-tm_find_known tm_xknown_find_bmi2; /* xspace_known_bmi2.c; not every processor has what it needs */
+/* Events of a line that follow each other in its window, which go into a batch if all but their times and their id is
+ * known, as for nearly all events. */
+struct tm_xevents {
+    struct tm_reader *window;
+    struct tm_xkin *kin;
+    int64_t *numbers; /* TM_STAT_COUNT of them, as of tm_find_known */
+    struct tm_batch *batch;
+    int64_t line_ps;      /* what offsets count from */
+    uint32_t track;       /* TM_NONE = none of them goes into the batch */
+    bool has_usual_ids;   /* an event with a negative id does not: it may be a number past all holes */
+    uint64_t count;       /* out: that were read */
+    bool is_left;         /* out: the last of these did not go into the batch, and the following members are valid */
+    struct tm_wire bytes; /* as of tm_find_known, like the rest */
+    struct tm_xhead head;
+    struct tm_xresult *known;
+};
+
+/* Take events until one is left, none is in the window as a whole, or the batch is full. */
+typedef void tm_take_known(struct tm_xknown *known, struct tm_xevents *events);
+
+/* The functions that do it. */
+struct tm_xfinder {
+    tm_find_known *find;
+    tm_take_known *take;
+};
+
+/* in: may_be_best  the ones that this processor does it fastest with; all do the same */
+const struct tm_xfinder *tm_xknown_finder(bool may_be_best);
+extern const struct tm_xfinder tm_xknown_finder_bmi2; /* xspace_known_bmi2.c; not every processor has what it needs */
 
 /* Remember the result of an event that was not found and was parsed without damage.  Not for an event whose other
  * numbers matter, too (an allocation). */
