@@ -547,14 +547,20 @@ bool tm_annotations_want(const struct tm_event *event)
     return may_be_one || (event->chosen && event->level != TM_LEVEL_NONE);
 }
 
-void tm_annotations_take(struct annotations *a, const struct tm_event *event)
+void tm_annotations_take(struct annotations *a, const struct tm_event *events, size_t count, uint32_t wanted)
 {
-    if (a->leads && event->record.start_ps > a->start_ps)
-        take_leads(a);
-    if (event->chosen && event->level != TM_LEVEL_NONE && event->launch_track != TM_NONE)
-        take_launch(a, event);
-    else if (is_annotation(a, event))
-        take_annotation(a, &event->record);
+    for (size_t i = 0; i < count; i++) {
+        const struct tm_event *const event = &events[i];
+
+        if (!(event->wanted & wanted))
+            continue;
+        if (a->leads && event->record.start_ps > a->start_ps)
+            take_leads(a);
+        if (event->chosen && event->level != TM_LEVEL_NONE && event->launch_track != TM_NONE)
+            take_launch(a, event);
+        else if (is_annotation(a, event))
+            take_annotation(a, &event->record);
+    }
 }
 
 static void take_early(struct annotations *a)

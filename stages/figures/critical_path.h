@@ -186,8 +186,10 @@ void tm_critical_path_free(struct tm_critical_path *path);
 
 /* After the lanes of the host have been made. */
 void tm_critical_path_begin_host(struct tm_critical_path *path);
-/* An activity of a lane of the current host, in the order of their starts. */
-void tm_critical_path_take(struct tm_critical_path *path, uint32_t lane, const struct tm_event *event);
+/* Activities of a lane of the current host, in the order of their starts.
+ * in: wanted  bit of struct tm_event.wanted: events without it, and those that are no activity, are ignored */
+void tm_critical_path_take(struct tm_critical_path *path, uint32_t lane, const struct tm_event *events, size_t count,
+                           uint32_t wanted);
 /* All activities that start before this time have been taken, and host threads are known up to it. */
 void tm_critical_path_reach(struct tm_critical_path *path, int64_t at_ps);
 /* No query of a host thread for a time before this one will follow. */

@@ -253,17 +253,17 @@ TM_NOT_INLINE void take_nested(struct tm_path_lane *lane, uint32_t track, const 
     nested->op[lane->nested_count++] = *row;
 }
 
-void tm_critical_path_take(struct tm_critical_path *p, uint32_t number, const struct tm_event *event)
+static inline void take_activity(struct tm_critical_path *p, struct tm_path_lane *lane, const struct tm_event *event)
 {
-    struct tm_path_lane *const lane = &p->lanes[number];
     const struct tm_record *const r = &event->record;
+    const int64_t end_ps = r->start_ps + r->dur_ps;
     struct tm_path_activity *row;
 
-    if (!lane->blocks || r->start_ps >= lane->until_ps || r->start_ps + r->dur_ps <= lane->from_ps)
+    if (r->start_ps >= lane->until_ps || end_ps <= lane->from_ps)
         return;
     row = new_row(lane);
     row->start_ps = r->start_ps;
-    row->end_ps = r->start_ps + r->dur_ps;
+    row->end_ps = end_ps;
     row->launch_ps = row->launch_end_ps = INT64_MIN;
     if (event->launch_track != TM_NONE) {
         row->launch_ps = event->launch_start_ps;
@@ -278,6 +278,17 @@ void tm_critical_path_take(struct tm_critical_path *p, uint32_t number, const st
         take_nested(lane, r->track, row);
     else
         append(lane, r->track, row);
+}
+
+void tm_critical_path_take(struct tm_critical_path *p, uint32_t number, const struct tm_event *events, size_t count,
+                           uint32_t wanted)
+{
+    struct tm_path_lane *const lane = &p->lanes[number];
+
+    for (size_t i = 0; i < count && lane->blocks; i++)
+        if (events[i].wanted & wanted && events[i].level != TM_LEVEL_NONE &&
+            events[i].record.class != TM_CLASS_TPU_ASYNC)
+            take_activity(p, lane, &events[i]);
 }
 
 /* --- rows of a lane --- */

@@ -530,8 +530,6 @@ static void take_of_device(struct device_time *d, struct lane *lane, const struc
     if (event->level == TM_LEVEL_NONE)
         return;
     take_activity(d, lane, event);
-    if (d->path)
-        tm_critical_path_take(d->path, (uint32_t)(lane - d->lanes) - d->first_lane, event);
 }
 
 /* All devices take turns up to the host's current time: when the host continues, they have passed its last event. */
@@ -570,6 +568,8 @@ static void take(struct tm_stage *s, const struct tm_event *events, size_t count
             take_calls(d, event, 1, s->bit);
         take_of_device(d, lane, event);
     }
+    if (d->path)
+        tm_critical_path_take(d->path, (uint32_t)(lane - d->lanes) - d->first_lane, events, count, s->bit);
 }
 
 static void take_site(struct tm_stage *s, const struct tm_event *event, const struct tm_site_sums *sums)

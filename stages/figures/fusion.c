@@ -431,6 +431,7 @@ static void fusion_begin_steps(struct fusion *f)
     if (!s->open)
         return;
     s->open_count = count;
+    s->near = s->open;
     for (uint32_t i = 0; i < count; i++)
         s->open[i] = (struct fusion_open_step){ .step = TM_NONE, .first = FUSION_NO_CELL };
     s->spilled = tm_groups_new(f->run, TM_ACCOUNT_TABLES, sizeof(struct fusion_op),
@@ -535,16 +536,19 @@ static void open_step(struct fusion *f, struct fusion_open_step *open, uint32_t 
     }
 }
 
-/* The number of an event's step, which is open then. */
-static inline void find_step(struct fusion *f, const struct tm_event *event, uint32_t *number)
+/* The step of an event, which is open then: mostly that of the event before. */
+static inline struct fusion_open_step *find_step(struct fusion *f, const struct tm_event *event)
 {
-    const struct fusion_steps *s = &f->steps;
-    struct fusion_open_step *open;
+    struct fusion_steps *const s = &f->steps;
+    struct fusion_open_step *open = s->near;
 
-    *number = (event->device * STEPS_AT_ONCE + event->step % STEPS_AT_ONCE) & (s->open_count - 1);
-    open = &s->open[*number];
+    if (open->step == event->step && open->device == event->device)
+        return open;
+    open = &s->open[(event->device * STEPS_AT_ONCE + event->step % STEPS_AT_ONCE) & (s->open_count - 1)];
     if (!(open->step == event->step && open->device == event->device))
         open_step(f, open, event->device, event->step);
+    s->near = open;
+    return open;
 }
 
 /* --- counting --- */
@@ -607,13 +611,10 @@ static inline void count(struct fusion *f, struct fusion_site *site, uint32_t op
  * in:  site  of a small kernel; NULL for others */
 static inline void fusion_take_in_step(struct fusion *f, const struct tm_event *event, struct fusion_site *site)
 {
-    struct fusion_open_step *open;
-    uint32_t number;
+    struct fusion_open_step *const open = find_step(f, event);
 
-    find_step(f, event, &number);
     if (site)
-        count(f, site, number, event->record.dur_ps);
-    open = &f->steps.open[number];
+        count(f, site, (uint32_t)(open - f->steps.open), event->record.dur_ps);
     if (++open->seen >= open->activities)
         close_step(f, open);
 }
@@ -706,7 +707,20 @@ static tm_status begin_host(struct tm_stage *s, const struct tm_trace *trace)
 
 /* --- events --- */
 
-static void take_kernel(struct fusion *f, const struct tm_event *event, bool is_in_step)
+/* In a sum of a batch: the count of its events fits. */
+static inline void add_to_batch(struct fusion_sum *sum, int64_t dur_ps)
+{
+    sum->count++;
+    sum->total_ps = tm_sum_times(sum->total_ps, dur_ps);
+}
+
+/* Sums of the kernels of a batch. */
+struct kernel_sums {
+    struct fusion_sum small, tiny, in_steps;
+};
+
+static inline void take_kernel(struct fusion *f, const struct tm_event *event, bool is_in_step,
+                               struct kernel_sums *sums)
 {
     const int64_t dur_ps = event->record.dur_ps;
     const bool is_small = dur_ps < FUSION_SMALL_PS;
@@ -718,22 +732,23 @@ static void take_kernel(struct fusion *f, const struct tm_event *event, bool is_
     if (is_new)
         tm_fusion_learn_site(f, event, site);
     if (is_small)
-        fusion_add(&f->sums[FUSION_SMALL], dur_ps);
+        add_to_batch(&sums->small, dur_ps);
     if (dur_ps < FUSION_TINY_PS)
-        fusion_add(&f->sums[FUSION_TINY], dur_ps);
+        add_to_batch(&sums->tiny, dur_ps);
     if (is_in_step) {
-        fusion_add(&f->sums[FUSION_IN_STEPS], dur_ps);
+        add_to_batch(&sums->in_steps, dur_ps);
         fusion_take_in_step(f, event, is_small ? site : NULL);
     }
     fusion_take_in_row(f, event, site);
 }
 
-static void take_activity(struct fusion *f, const struct tm_event *event)
+static inline void take_activity(struct fusion *f, const struct tm_event *event, bool has_steps,
+                                 struct kernel_sums *sums)
 {
-    const bool is_in_step = event->chosen && event->step != TM_NONE && has_marked_steps(f->trace);
+    const bool is_in_step = has_steps && event->chosen && event->step != TM_NONE;
 
     if (event->chosen && event->record.class == TM_CLASS_KERNEL) {
-        take_kernel(f, event, is_in_step);
+        take_kernel(f, event, is_in_step, sums);
         return;
     }
     if (event->chosen && event->record.class == TM_CLASS_COLLECTIVE && event->record.dur_ps < FUSION_SMALL_PS)
@@ -753,9 +768,16 @@ static bool wants(struct tm_stage *s, const struct tm_event *event)
 
 static void take(struct tm_stage *s, const struct tm_event *events, size_t count)
 {
+    struct fusion *const f = s->state;
+    const bool has_steps = has_marked_steps(f->trace);
+    struct kernel_sums sums = { .small = { 0, 0 } };
+
     for (size_t i = 0; i < count; i++)
         if (tm_wants(s, &events[i]))
-            take_activity(s->state, &events[i]);
+            take_activity(f, &events[i], has_steps, &sums);
+    fusion_add_many(&f->sums[FUSION_SMALL], sums.small.count, sums.small.total_ps);
+    fusion_add_many(&f->sums[FUSION_TINY], sums.tiny.count, sums.tiny.total_ps);
+    fusion_add_many(&f->sums[FUSION_IN_STEPS], sums.in_steps.count, sums.in_steps.total_ps);
 }
 
 /* Sums that do not depend on a length, and copies for a layout and matmuls without Tensor Cores as rows

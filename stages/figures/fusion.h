@@ -113,6 +113,7 @@ struct fusion_open_step {
 struct fusion_steps {
     struct fusion_cell *cells;
     struct fusion_open_step *open;
+    struct fusion_open_step *near;   /* of these, the one that was found last */
     uint32_t cell_count, open_count; /* powers of two */
     uint64_t seed;
     struct tm_groups *spilled; /* struct fusion_op */

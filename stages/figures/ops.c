@@ -448,7 +448,7 @@ static inline void follow_execution(struct ops *o, const struct tm_event *event)
 
 /* --- events --- */
 
-static bool is_op(const struct tm_event *event)
+static inline bool is_op(const struct tm_event *event)
 {
     switch ((enum tm_class)event->record.class) {
     case TM_CLASS_TPU_OP: /* also one that waits for the host, which is not an activity */
@@ -485,23 +485,24 @@ static struct op_lane *lane_of(const struct ops *o, const struct tm_event *event
     return lane && lane->number != TM_NONE ? lane : NULL;
 }
 
-/* Whether an event may be one of several kernels of an execution. */
-static inline bool is_part(const struct op_lane *lane, const struct tm_event *event)
+/* Whether an event of a GPU may be one of several kernels of an execution. */
+static inline bool is_part(const struct tm_event *event)
 {
-    return lane->device.kind == TM_DEVICE_GPU && event->config->hlo_op && is_op(event);
+    return event->config->hlo_op && is_op(event);
 }
 
 static bool wants(struct tm_stage *s, const struct tm_event *event)
 {
     const struct op_lane *const lane = lane_of(s->state, event);
 
-    return lane && (event->level != TM_LEVEL_NONE || is_part(lane, event));
+    return lane && (event->level != TM_LEVEL_NONE || (lane->device.kind == TM_DEVICE_GPU && is_part(event)));
 }
 
 static void take(struct tm_stage *s, const struct tm_event *events, size_t count)
 {
     struct ops *o = s->state;
     struct op_lane *const lane = &o->lanes[events->device];
+    const bool is_gpu = lane->device.kind == TM_DEVICE_GPU;
 
     for (size_t i = 0; i < count; i++) {
         const struct tm_event *const event = &events[i];
@@ -510,7 +511,7 @@ static void take(struct tm_stage *s, const struct tm_event *events, size_t count
             continue;
         if (event->level != TM_LEVEL_NONE)
             take_busy(lane, event->record.start_ps, event->record.dur_ps);
-        if (is_part(lane, event))
+        if (is_gpu && is_part(event))
             follow_execution(o, event);
     }
 }

@@ -91,10 +91,9 @@ static tm_status begin_host(struct tm_stage *s, const struct tm_trace *trace)
     return s->run->error.status;
 }
 
+/* Of an event of the host. */
 static enum tracer tracer_of(const struct profiling *p, const struct tm_event *event)
 {
-    if (tm_is_on_accelerator(p->trace, event))
-        return TRACER_DEVICE;
     if (event->record.class == TM_CLASS_PYTHON || event->traits & TM_TRAIT_PYTHON)
         return TRACER_PYTHON;
     return event->record.correlation && p->has_driver ? TRACER_LAUNCH : TRACER_HOST;
@@ -104,14 +103,15 @@ static bool wants(struct tm_stage *s, const struct tm_event *event)
 {
     const struct profiling *const p = s->state;
 
-    if (tm_is_on_accelerator(p->trace, event))
-        return event->level != TM_LEVEL_NONE && event->chosen;
-    return event->record.kind == TM_SPAN;
+    return !tm_is_on_accelerator(p->trace, event) && event->record.kind == TM_SPAN;
 }
 
 static void take(struct tm_stage *s, const struct tm_event *events, size_t count)
 {
     struct profiling *const p = s->state;
+    const struct tm_host_window window = p->window;
+    const uint32_t main_track = p->trace->main_track;
+    uint64_t seen[TRACER_COUNT] = { 0 }, seen_on_main[TRACER_COUNT] = { 0 };
 
     for (size_t i = 0; i < count; i++) {
         const struct tm_event *const event = &events[i];
@@ -120,15 +120,27 @@ static void take(struct tm_stage *s, const struct tm_event *events, size_t count
 
         if (!tm_wants(s, event))
             continue;
-        tracer = tracer_of(p, event);
-        if (tracer != TRACER_DEVICE && (start_ps < p->window.start_ps || start_ps >= p->window.end_ps))
+        if (start_ps < window.start_ps || start_ps >= window.end_ps)
             continue;
-        p->events[tracer] = tm_sum_counts(p->events[tracer], 1);
-        if (tracer != TRACER_DEVICE && event->record.track == p->trace->main_track)
-            p->main_events[tracer] = tm_sum_counts(p->main_events[tracer], 1);
-        if (event->record.class == TM_CLASS_PROFILER && tm_cut_to_window(&p->window, &start_ps, &end_ps))
+        tracer = tracer_of(p, event);
+        seen[tracer]++;
+        seen_on_main[tracer] += event->record.track == main_track;
+        if (event->record.class == TM_CLASS_PROFILER && tm_cut_to_window(&window, &start_ps, &end_ps))
             p->recorded_ps = tm_sum_times(p->recorded_ps, end_ps - start_ps);
     }
+    for (int i = 0; i < TRACER_COUNT; i++) {
+        p->events[i] = tm_sum_counts(p->events[i], seen[i]);
+        p->main_events[i] = tm_sum_counts(p->main_events[i], seen_on_main[i]);
+    }
+}
+
+/* Activities of devices, which are counted whenever they were recorded. */
+static void take_site(struct tm_stage *s, const struct tm_event *event, const struct tm_site_sums *sums)
+{
+    struct profiling *const p = s->state;
+
+    if (event->level != TM_LEVEL_NONE && event->chosen && tm_is_on_accelerator(p->trace, event))
+        p->events[TRACER_DEVICE] = tm_sum_counts(p->events[TRACER_DEVICE], sums->count);
 }
 
 static tm_status end_host(struct tm_stage *s)
@@ -215,6 +227,7 @@ const struct tm_stage_type tm_profiling_stage = {
     .begin_host = begin_host,
     .wants = wants,
     .take = take,
+    .take_site = take_site,
     .end_host = end_host,
     .report = report,
     .save = save,

@@ -486,9 +486,7 @@ static void take(struct tm_stage *s, const struct tm_event *events, size_t count
 {
     const struct scopes *c = s->state;
 
-    for (size_t i = 0; i < count; i++)
-        if (tm_wants(s, &events[i]))
-            tm_annotations_take(c->annotations, &events[i]);
+    tm_annotations_take(c->annotations, events, count, s->bit);
 }
 
 static tm_status end_host(struct tm_stage *s)

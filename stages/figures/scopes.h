@@ -87,7 +87,8 @@ void tm_annotations_free(struct annotations *a);
 
 tm_status tm_annotations_begin(struct annotations *a, const struct tm_trace *trace);
 bool tm_annotations_want(const struct tm_event *event); /* of a call site: what tm_annotations_take is to get */
-void tm_annotations_take(struct annotations *a, const struct tm_event *event);
+/* in: wanted  bit of struct tm_event.wanted: events without it are ignored */
+void tm_annotations_take(struct annotations *a, const struct tm_event *events, size_t count, uint32_t wanted);
 tm_status tm_annotations_end(struct annotations *a);
 
 /* Writes `annotations` and `annotations_rest`.  in: most  rows */

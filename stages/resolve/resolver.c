@@ -980,11 +980,14 @@ const struct tm_event *tm_resolve(struct tm_resolver *r, const struct tm_track *
 uint32_t tm_resolve_many(struct tm_resolver *r, const struct tm_merged *merged, uint32_t first, uint32_t count,
                          struct tm_event *events)
 {
+    const int64_t *const inside_until_ps = r->inside_until_ps;
+    const uint32_t thread_count = r->trace->thread_count;
+
     for (uint32_t i = 0; i < count; i++) {
         const uint32_t at = first + i, signature = merged->signature[at];
         const struct tm_track *const track = merged->track[at];
-        const bool is_inside = r->inside_until_ps && track->thread < r->trace->thread_count &&
-                               merged->start_ps[at] < r->inside_until_ps[track->thread];
+        const bool is_inside =
+            inside_until_ps && track->thread < thread_count && merged->start_ps[at] < inside_until_ps[track->thread];
         const struct tm_call_site *const site = tm_site_rows_place(&r->call_sites->rows[is_inside], signature);
         struct tm_event *const event = &events[i];
 
