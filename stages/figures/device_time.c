@@ -14,7 +14,9 @@
 #include "stages/figures/figure_rows.h"
 #include "stages/figures/host_threads.h"
 
-enum { PARTS_PAGE = 4 << 10 }; /* every device reads its own range of the rows */
+/* PARTS_PAGE: every device reads its own range of the rows.  CLOSINGS_PER_LANE: gaps that are closed before the horizon
+ * moves, for each lane. */
+enum { PARTS_PAGE = 4 << 10, CLOSINGS_PER_LANE = 8 };
 
 static tm_status open_stage(struct tm_stage *s)
 {
@@ -492,12 +494,12 @@ static int64_t find_horizon(const struct device_time *d, int64_t now_ps)
     return horizon_ps;
 }
 
-/* A gap whose end has passed is complete: nothing more of its device can start there.  The horizon moves once per batch
- * of times, as many as there are lanes, so its cost does not depend on their number. */
+/* A gap whose end has passed is complete: nothing more of its device can start there.  The horizon moves once for
+ * several of each lane, so its cost does not depend on their number. */
 static void close_gap(struct device_time *d, struct lane *lane, int64_t now_ps)
 {
     tm_idle_gaps_close(d, lane);
-    if (++d->closings >= d->lane_count - d->first_lane) {
+    if (++d->closings >= CLOSINGS_PER_LANE * (d->lane_count - d->first_lane)) {
         d->closings = 0;
         tm_host_threads_forget(d->threads, find_horizon(d, now_ps));
     }

@@ -745,7 +745,7 @@ static tm_status begin_host(struct tm_stage *s, const struct tm_trace *trace)
     return s->run->error.status;
 }
 
-static void fallback_take_activity(struct fallback *f, const struct tm_event *event);
+static void fallback_take_activities(struct fallback *f, const struct tm_event *events, size_t count, uint32_t wanted);
 
 /* Events that may be a callback, or describe an open one. */
 static bool wants(struct tm_stage *s, const struct tm_event *event)
@@ -763,16 +763,14 @@ static bool wants(struct tm_stage *s, const struct tm_event *event)
 static void take(struct tm_stage *s, const struct tm_event *events, size_t count)
 {
     struct fallback *f = s->state;
-    const bool is_of_device = tm_is_on_accelerator(f->trace, events);
 
-    for (size_t i = 0; i < count; i++) {
-        if (!tm_wants(s, &events[i]))
-            continue;
-        if (is_of_device)
-            fallback_take_activity(f, &events[i]);
-        else
-            fallback_take_span(f, &events[i]);
+    if (tm_is_on_accelerator(f->trace, events)) {
+        fallback_take_activities(f, events, count, s->bit);
+        return;
     }
+    for (size_t i = 0; i < count; i++)
+        if (tm_wants(s, &events[i]))
+            fallback_take_span(f, &events[i]);
 }
 
 static tm_status end_host(struct tm_stage *s)
@@ -842,7 +840,7 @@ static bool is_back(const struct trip_lane *lane, const struct tm_event *event)
 
 static void note_end(struct trip_lane *lane, const struct tm_event *event)
 {
-    const int64_t end_ps = tm_sum_times(event->record.start_ps, event->record.dur_ps);
+    const int64_t end_ps = event->record.start_ps + event->record.dur_ps;
     const bool is_d2h = event->level == TM_LEVEL_D2H && event->chosen;
 
     if (end_ps < lane->until_ps)
@@ -868,14 +866,10 @@ static void count_host_op(struct fallback *f, const struct tm_event *event)
     fallback_count(f, &row, event->record.start_ps, event->record.dur_ps);
 }
 
-/* Device events */
-static void fallback_take_activity(struct fallback *f, const struct tm_event *event)
+static inline void take_activity(struct fallback *f, struct trip_lane *lane, const struct tm_event *event)
 {
-    struct trip_lane *lane = event->device < f->lane_count ? &f->lanes[event->device] : NULL;
     const int64_t start_ps = event->record.start_ps;
 
-    if (!lane || !lane->is_used)
-        return;
     if (event->level != TM_LEVEL_NONE) {
         if (start_ps > lane->until_ps) {
             lane->is_after_d2h = lane->ends_in_d2h;
@@ -890,4 +884,14 @@ static void fallback_take_activity(struct fallback *f, const struct tm_event *ev
     }
     if (event->chosen && f->has_host_op && is_host_op(f, event))
         count_host_op(f, event);
+}
+
+/* Events of a device */
+static void fallback_take_activities(struct fallback *f, const struct tm_event *events, size_t count, uint32_t wanted)
+{
+    struct trip_lane *const lane = &f->lanes[events->device];
+
+    for (size_t i = 0; i < count; i++)
+        if (events[i].wanted & wanted)
+            take_activity(f, lane, &events[i]);
 }

@@ -403,9 +403,9 @@ static int64_t find_delay(struct host *h, uint64_t rank)
     return (int64_t)(parts.low - delay_bits(0));
 }
 
-static void host_take_activity(struct host *h, struct empty_lane *lane, const struct tm_event *event)
+static inline void host_take_activity(struct host *h, struct empty_lane *lane, const struct tm_event *event)
 {
-    const int64_t end_ps = tm_sum_times(event->record.start_ps, event->record.dur_ps);
+    const int64_t end_ps = event->record.start_ps + event->record.dur_ps;
 
     note_stretches(h, lane, event);
     if (end_ps > lane->until_ps)
@@ -1070,15 +1070,16 @@ static void add_to_thread(struct thread_row *thread, const struct tm_event *even
     thread->op_ps = tm_sum_times(thread->op_ps, cover(&thread->op_until_ps, start_ps, end_ps));
 }
 
-static void host_take_span(struct host *h, const struct tm_event *event)
+/* in: lines  how many there are
+ *     event  that `wants` wants */
+static inline void host_take_span(struct host *h, uint64_t lines, const struct tm_event *event)
 {
-    int64_t start_ps = event->record.start_ps, end_ps = tm_sum_times(start_ps, event->record.dur_ps);
+    int64_t start_ps = event->record.start_ps, end_ps = start_ps + event->record.dur_ps;
     const uint32_t track = event->record.track;
     struct host_span about;
     struct thread_row *thread;
 
-    if (track >= tm_rows_count(h->lines) || !tm_is_host_span(event) ||
-        !tm_cut_to_window(&h->window, &start_ps, &end_ps))
+    if (track >= lines || !event->record.dur_ps || !tm_cut_to_window(&h->window, &start_ps, &end_ps))
         return;
     thread = tm_rows_change(h->lines, track);
     if (!thread->is_host)
@@ -1224,15 +1225,19 @@ static bool wants(struct tm_stage *s, const struct tm_event *event)
 static void take(struct tm_stage *s, const struct tm_event *events, size_t count)
 {
     struct host *h = s->state;
-    const bool is_of_device = tm_is_on_accelerator(h->trace, events);
 
-    for (size_t i = 0; i < count; i++) {
-        if (!tm_wants(s, &events[i]))
-            continue;
-        if (is_of_device)
-            host_take_activity(h, &h->lanes[events->device], &events[i]);
-        else
-            host_take_span(h, &events[i]);
+    if (tm_is_on_accelerator(h->trace, events)) {
+        struct empty_lane *const lane = &h->lanes[events->device];
+
+        for (size_t i = 0; i < count; i++)
+            if (tm_wants(s, &events[i]))
+                host_take_activity(h, lane, &events[i]);
+    } else {
+        const uint64_t lines = tm_rows_count(h->lines);
+
+        for (size_t i = 0; i < count; i++)
+            if (tm_wants(s, &events[i]))
+                host_take_span(h, lines, &events[i]);
     }
 }
 

@@ -330,8 +330,8 @@ static uint64_t add_to_steps(struct device_time *d, const struct lane *lane, con
     return step;
 }
 
-static void count_gap(struct device_time *d, struct lane *lane, int64_t start_ps, int64_t dur_ps, enum tm_cause cause,
-                      int64_t wait_ps)
+static inline void count_gap(struct device_time *d, struct lane *lane, int64_t start_ps, int64_t dur_ps,
+                             enum tm_cause cause, int64_t wait_ps)
 {
     lane->gap_count++;
     lane->gap_total_ps += dur_ps;

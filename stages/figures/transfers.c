@@ -845,7 +845,7 @@ static void sweep_to(struct transfers *t, struct copy_lane *lane, int64_t to_ps)
 
 static void add_activity(struct copy_lane *lane, const struct tm_event *event)
 {
-    const int64_t end_ps = tm_sum_times(event->record.start_ps, event->record.dur_ps);
+    const int64_t end_ps = event->record.start_ps + event->record.dur_ps;
 
     tm_sweep_add(&lane->sweep, (enum tm_level)event->level, event->record.start_ps, end_ps);
     if (!is_copy_level(event->level))
@@ -906,7 +906,7 @@ static bool wants(struct tm_stage *s, const struct tm_event *event)
     return event->record.class == TM_CLASS_TPU_ASYNC || event->level != TM_LEVEL_NONE || is_copy(event, &direction);
 }
 
-static void take_of_device(struct transfers *t, struct copy_lane *lane, const struct tm_event *event)
+static inline void take_of_device(struct transfers *t, struct copy_lane *lane, const struct tm_event *event)
 {
     enum tm_direction direction;
 
@@ -926,13 +926,15 @@ static void take(struct tm_stage *s, const struct tm_event *events, size_t count
 {
     struct transfers *t = s->state;
 
+    struct copy_lane *const lane = events->device != TM_NONE ? &t->lanes[events->device] : NULL;
+
     for (size_t i = 0; i < count; i++) {
         if (!tm_wants(s, &events[i]))
             continue;
-        if (is_on_tpu_host(&events[i]))
-            take_tpu_host(t, &events[i]);
+        if (lane)
+            take_of_device(t, lane, &events[i]);
         else
-            take_of_device(t, &t->lanes[events->device], &events[i]);
+            take_tpu_host(t, &events[i]);
     }
 }
 

@@ -902,16 +902,20 @@ static void find_step(struct tm_resolver *r, struct tm_event *event)
 static const struct tm_launch no_launch = { .track = TM_NONE, .thread = TM_NONE, .direction = TM_OTHER_DIRECTION };
 
 /* in: number, launch  of the event's launch, as of find_launch */
-static inline void set_launch(struct tm_resolver *r, uint64_t number, const struct tm_launch *launch,
-                              struct tm_event *event)
+static inline void set_launch(uint64_t number, const struct tm_launch *launch, struct tm_event *event)
 {
-    const struct tm_steps *const steps = &r->trace->steps;
-
     event->launch = number;
     event->launch_track = launch->track;
     event->launch_thread = launch->thread;
     event->launch_start_ps = launch->start_ps;
     event->launch_dur_ps = launch->dur_ps;
+}
+
+/* in: event  its launch is set */
+static inline void set_step(struct tm_resolver *r, struct tm_event *event)
+{
+    const struct tm_steps *const steps = &r->trace->steps;
+
     event->step = TM_NONE;
     if (r->knows_steps && !tm_failed(r->run)) /* else it may belong to no device */
         find_step(r, event);
@@ -926,7 +930,8 @@ static inline void resolve_activity(struct tm_resolver *r, const struct tm_track
 
     if (site->may_turn && launch.direction != site->around.direction)
         turn_copy(r, track, raw, launch.direction, site);
-    set_launch(r, number, &launch, &site->event);
+    set_launch(number, &launch, &site->event);
+    set_step(r, &site->event);
 }
 
 /* The parts of an event that differ from one record to the next. */
@@ -977,11 +982,64 @@ const struct tm_event *tm_resolve(struct tm_resolver *r, const struct tm_track *
     return &site->event;
 }
 
+/* A step of the host's markers, and the times that are in it; equal ones = none. */
+struct step_range {
+    int64_t from_ps, until_ps;
+    uint32_t step;
+    bool chosen;
+};
+
+/* The launch of an event with an id, if it is kept in the short form, as nearly all are.  false: it is not */
+static inline bool set_short_launch(struct tm_launches *launches, struct tm_event *event)
+{
+    const uint64_t key = event->record.correlation;
+    const struct tm_short_launch *const row = tm_launches_at(launches, key);
+    const uint64_t rest = row ? row->rest : TM_LAUNCH_WIDE;
+    const uint32_t thread = rest >> TM_LAUNCH_THREAD_SHIFT & TM_LAUNCH_THREAD_MASK;
+
+    if (rest & TM_LAUNCH_WIDE)
+        return false;
+    event->launch = key - launches->first_key + 1;
+    event->launch_track = launches->tracks[thread];
+    event->launch_thread = thread;
+    event->launch_start_ps = row->start_ps;
+    event->launch_dur_ps = (int64_t)(rest >> TM_LAUNCH_DUR_SHIFT);
+    return true;
+}
+
+/* in: range  of the activity before, or none */
+static inline void resolve_plain_activity(struct tm_resolver *r, const struct tm_track *track, struct tm_event *event,
+                                          struct step_range *range)
+{
+    const bool may_be_short = r->knows_launches && track->line != TM_LINE_TPU_OPS && event->record.correlation;
+    int64_t at_ps;
+
+    if (!may_be_short || r->launches->sparse || !set_short_launch(r->launches, event)) {
+        struct tm_launch launch = no_launch;
+        const uint64_t number = find_launch(r, track, event, &launch);
+
+        set_launch(number, &launch, event);
+    }
+    at_ps = event->launch_track != TM_NONE ? event->launch_start_ps : event->record.start_ps;
+    if (at_ps >= range->from_ps && at_ps < range->until_ps) {
+        event->step = range->step;
+        event->chosen = range->chosen;
+        return;
+    }
+    set_step(r, event);
+    if (event->step == TM_NONE || r->trace->steps.source != TM_STEPS_HOST)
+        return;
+    tm_spans_found(r->steps, 0, &range->from_ps, &range->until_ps);
+    range->step = event->step;
+    range->chosen = event->chosen;
+}
+
 uint32_t tm_resolve_many(struct tm_resolver *r, const struct tm_merged *merged, uint32_t first, uint32_t count,
                          struct tm_event *events)
 {
     const int64_t *const inside_until_ps = r->inside_until_ps;
     const uint32_t thread_count = r->trace->thread_count;
+    struct step_range range = { .from_ps = 0, .until_ps = 0 };
 
     for (uint32_t i = 0; i < count; i++) {
         const uint32_t at = first + i, signature = merged->signature[at];
@@ -999,12 +1057,8 @@ uint32_t tm_resolve_many(struct tm_resolver *r, const struct tm_merged *merged, 
         event->record.correlation = merged->correlation[at];
         event->own.length = 0;
         event->config = &site->config;
-        if (site->is_activity) {
-            struct tm_launch launch = no_launch;
-            const uint64_t number = find_launch(r, track, event, &launch);
-
-            set_launch(r, number, &launch, event);
-        }
+        if (site->is_activity)
+            resolve_plain_activity(r, track, event, &range);
     }
     return count;
 }
