@@ -32,7 +32,7 @@ struct tm_pdf_facts {
 };
 
 /* All measures derive from the size of the paper. */
-static const double side_margin = 50, top_margin = 64, bottom_margin = 58;
+static const double side_margin = 46, top_margin = 56, bottom_margin = 48;
 
 /* libharu reports every failure here and continues; the first one counts. */
 static void on_error(HPDF_STATUS error, HPDF_STATUS detail, void *user)
@@ -113,7 +113,7 @@ static void pdf_set_language(HPDF_Doc doc)
 
 enum { LEAST_TO_SPLIT = 5, WRAPS_MOST = 1, VALUE_LINES = 3 };
 
-static const double gap = 16, label_gap = 8, label_most = 0.7, value_least = 70, row_gap = 1.6, below = 7;
+static const double gap = 16, label_gap = 8, label_most = 0.7, value_least = 70, row_gap = 1.2, below = 5;
 
 static double width_of(struct tm_pdf *pdf, const struct tm_pdf_style *style, const char *text)
 {
@@ -308,7 +308,7 @@ enum {
     FINDINGS_MOST = 30,
 };
 
-static const double above_section = 16, section_room = 24, above_closing = 9, closing_room = 18, above_subheading = 8,
+static const double above_section = 13, section_room = 22, above_closing = 9, closing_room = 18, above_subheading = 8,
                     subheading_room = 17, paragraph_gap = 4, above_figure = 7, mark_size = 6, mark_room = 12;
 
 static const struct tm_pdf_style section_style = { .face = TM_PDF_BOLD, .size = 13, .role = TM_ROLE_TEXT },
@@ -455,7 +455,7 @@ static void take_table(void *to, const struct tm_table *table)
 /* Draw chart number `index` for the column; smaller if it only then fits on the rest of the page. */
 static void make_chart(struct tm_pdf *pdf, struct tm_chart *chart, enum tm_chart_kind kind, size_t index)
 {
-    static const double scales[] = { 1, 0.9, 0.8 };
+    static const double scales[] = { 1, 0.9, 0.8, 0.7 };
     bool fits = false;
 
     for (size_t i = 0; i < sizeof(scales) / sizeof(scales[0]) && !fits && !tm_failed(pdf->run); i++) {

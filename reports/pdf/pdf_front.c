@@ -11,7 +11,7 @@
 
 enum { LISTED_LINES = 12, LISTED_PLACES = 3, NUMBER_BYTES = 24 };
 
-static const double label_room = 92, part_gap = 3, card_gap = 13, first_lines = 34, title_lines = 2;
+static const double label_room = 92, part_gap = 2, card_gap = 10, first_lines = 34, title_lines = 2;
 
 static const struct tm_pdf_style title_style = { .face = TM_PDF_BOLD, .size = 10, .role = TM_ROLE_TEXT };
 
@@ -50,13 +50,21 @@ static void put_lines(struct tm_pdf *pdf, const char *label, const struct tm_val
     }
 }
 
-static void put_place(struct tm_pdf *pdf, const struct tm_value *where, bool is_first)
+/* Places, one after another. */
+static void put_places(struct tm_pdf *pdf, const struct tm_value *where)
 {
     struct tm_place place;
+    char text[LISTED_PLACES * TM_FINDING_BYTES];
+    size_t used = 0;
 
-    tm_place_make(&place, pdf->summary, where);
-    put_label(pdf, is_first ? "Where to look" : "");
-    tm_pdf_encode(pdf, pdf->text, sizeof(pdf->text), place.text);
+    for (size_t i = 0; i < tm_length(where) && i < LISTED_PLACES && used < sizeof(text); i++) {
+        tm_place_make(&place, pdf->summary, tm_at(where, i));
+        used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s", i > 0 ? "; " : "", place.text);
+    }
+    if (used == 0)
+        return;
+    put_label(pdf, "Where to look");
+    tm_pdf_encode(pdf, pdf->text, sizeof(pdf->text), text);
     tm_pdf_wrapped(pdf, &tm_pdf_body, label_room, pdf->text);
 }
 
@@ -118,7 +126,6 @@ static void put_stake(struct tm_pdf *pdf, const struct tm_value *finding, enum t
 void tm_pdf_finding(struct tm_pdf *pdf, const struct tm_value *finding, size_t number)
 {
     const enum tm_role role = tm_pdf_role_of_tone(tm_tone_of(tm_text(tm_get(finding, "severity"))));
-    const struct tm_value *where = tm_get(finding, "where");
     const char *cause = tm_text(tm_get(finding, "cause"));
     char title[TM_FINDING_BYTES];
 
@@ -136,8 +143,7 @@ void tm_pdf_finding(struct tm_pdf *pdf, const struct tm_value *finding, size_t n
         put_prose(pdf, cause);
     }
     put_lines(pdf, "Recommendations", tm_get(finding, "fix"), true);
-    for (size_t i = 0; i < tm_length(where) && i < LISTED_PLACES; i++)
-        put_place(pdf, tm_at(where, i), i == 0);
+    put_places(pdf, tm_get(finding, "where"));
     put_file_link(pdf, finding);
     put_section_link(pdf, finding);
     tm_pdf_end_card(pdf);

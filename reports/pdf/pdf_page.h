@@ -182,7 +182,7 @@ extern const struct tm_pdf_style tm_pdf_body, tm_pdf_strong, tm_pdf_quiet, tm_pd
 /* Line spacing of a font size; small print is set tighter. */
 static inline double tm_pdf_leading(const struct tm_pdf_style *style)
 {
-    return style->size * (style->size < 6.5 ? 1.25 : 1.42);
+    return style->size * (style->size < 6.5 ? 1.25 : 1.34);
 }
 
 /* Strings are made safe first: invisible characters become escapes, and so do characters that the fonts lack and
@@ -332,6 +332,7 @@ struct tm_pdf_grid {
     double widths[TM_SHEET_COLUMNS];
     double heights[TM_SHEET_ROWS + 1]; /* of the titles, then of the rows */
     double total;                      /* with the caption */
+    bool is_halved;                    /* narrow: the second half of its rows is beside the first one */
 };
 
 /* Measure a sheet for the column of the page. */

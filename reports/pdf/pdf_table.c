@@ -12,7 +12,7 @@
 /* The PDF back end of the chart model: marks in their order, from the top left corner of the
  * drawing. */
 
-static const double title_room = 17, above_caption = 3, below = 8, least_scale = 0.2;
+static const double title_room = 17, above_caption = 3, below = 6, least_scale = 0.2;
 
 /* The face of the pages is wider than the one that the makers assume. */
 static const double text_scale = 0.9;
@@ -207,10 +207,11 @@ void tm_pdf_chart(struct tm_pdf *pdf, const struct tm_chart *chart)
     pdf->y += below;
 }
 
-enum { NAME_LINES = 2, PROSE_LINES = 8, TITLE_LINES = 3, FIRST_ROWS = 3 };
+enum { NAME_LINES = 2, PROSE_LINES = 8, TITLE_LINES = 3, FIRST_ROWS = 3, HALVED_LEAST = 6 /* rows */ };
 
-static const double gap = 10, padding = 1.3, indent_step = 8, indent_most = 0.4, caption_room = 15, below_table = 6,
-                    short_share = 0.15, least_title = 42, prose_over_mean = 1.3, cell_size = 7.6;
+static const double gap = 10, padding = 1, indent_step = 8, indent_most = 0.4, caption_room = 14, below_table = 5,
+                    short_share = 0.15, least_title = 42, prose_over_mean = 1.3, cell_size = 7.6, half_gap = 24,
+                    inexact = 0.01; /* for rounding of sums */
 
 static struct tm_pdf_style style_of(const struct tm_sheet *sheet, int row, int column)
 {
@@ -344,6 +345,27 @@ static double row_height(struct tm_pdf *pdf, const struct tm_pdf_grid *grid, int
     return tallest + 2 * padding;
 }
 
+static double width_of(const struct tm_pdf_grid *grid)
+{
+    double width = -gap;
+
+    for (int c = 0; c < grid->sheet->columns; c++)
+        width += grid->widths[c] + gap;
+    return width;
+}
+
+/* Height of the rows on the left, so that those on the right are no more. */
+static double half_of(const struct tm_pdf_grid *grid, int row)
+{
+    double rest = 0, left = 0;
+
+    for (int r = row; r < grid->sheet->rows; r++)
+        rest += grid->heights[r + 1];
+    for (int r = row; r < grid->sheet->rows && left < rest / 2; r++)
+        left += grid->heights[r + 1];
+    return left;
+}
+
 void tm_pdf_grid_make(struct tm_pdf *pdf, struct tm_pdf_grid *grid, const struct tm_sheet *sheet, const char *caption)
 {
     *grid = (struct tm_pdf_grid){ .sheet = sheet, .caption = caption };
@@ -352,6 +374,10 @@ void tm_pdf_grid_make(struct tm_pdf *pdf, struct tm_pdf_grid *grid, const struct
         grid->heights[r + 1] = row_height(pdf, grid, r);
     for (int r = -1; r < sheet->rows; r++)
         grid->total += grid->heights[r + 1];
+    grid->is_halved =
+        sheet->rows >= HALVED_LEAST && sheet->headed && 2 * width_of(grid) + half_gap <= tm_pdf_column(pdf);
+    if (grid->is_halved)
+        grid->total = grid->heights[0] + half_of(grid, 0);
     grid->total += *caption ? caption_room : 0;
 }
 
@@ -385,19 +411,10 @@ static void draw_cell(struct tm_pdf *pdf, const struct tm_pdf_grid *grid, int ro
         tm_pdf_text_in_right(pdf, &style, &box, cell);
 }
 
-static double right_of(const struct tm_pdf *pdf, const struct tm_pdf_grid *grid)
-{
-    double right = pdf->left - gap;
-
-    for (int c = 0; c < grid->sheet->columns; c++)
-        right += grid->widths[c] + gap;
-    return right;
-}
-
 static void draw_row(struct tm_pdf *pdf, const struct tm_pdf_grid *grid, int row)
 {
     const struct tm_sheet *sheet = grid->sheet;
-    const double right = right_of(pdf, grid);
+    const double right = pdf->left + width_of(grid);
     double x = pdf->left;
 
     prepare(pdf, grid, row);
@@ -422,23 +439,53 @@ static void draw_caption(struct tm_pdf *pdf, const struct tm_pdf_grid *grid)
     pdf->y += caption_room;
 }
 
-void tm_pdf_grid_draw(struct tm_pdf *pdf, const struct tm_pdf_grid *grid)
+/* Whether a row may start at the pen.  Sums are not alone on a page. */
+static bool fits(const struct tm_pdf_grid *grid, int row, double room)
 {
     const struct tm_sheet *sheet = grid->sheet;
+    const bool takes_next = row + 2 == sheet->rows && sheet->summed[row + 1];
 
-    draw_caption(pdf, grid);
-    if (sheet->headed)
+    return grid->heights[row + 1] + (takes_next ? grid->heights[row + 2] : 0) <= room + inexact;
+}
+
+/* Titles and rows from one on, down from the pen.  in: most  height of the rows.  out: the first row that is left */
+static int draw_rows(struct tm_pdf *pdf, const struct tm_pdf_grid *grid, int row, double most)
+{
+    if (grid->sheet->headed)
         draw_row(pdf, grid, -1);
-    for (int r = 0; r < sheet->rows && !tm_failed(pdf->run) && !pdf->is_full; r++) {
-        /* Sums are not alone on a page. */
-        const bool takes_next = r + 2 == sheet->rows && sheet->summed[r + 1];
+    for (const double top = pdf->y; row < grid->sheet->rows && fits(grid, row, top + most - pdf->y); row++)
+        draw_row(pdf, grid, row);
+    return row;
+}
 
-        if (tm_pdf_left_on_page(pdf) < grid->heights[r + 1] + (takes_next ? grid->heights[r + 2] : 0)) {
-            tm_pdf_new_page(pdf);
-            if (sheet->headed)
-                draw_row(pdf, grid, -1);
-        }
-        draw_row(pdf, grid, r);
+/* A narrow table: its rows go on beside the first half.  out: the first row that is left */
+static int draw_halves(struct tm_pdf *pdf, const struct tm_pdf_grid *grid, int row, double most)
+{
+    const double top = pdf->y, beside = (tm_pdf_column(pdf) + half_gap) / 2;
+    double bottom;
+
+    row = draw_rows(pdf, grid, row, fmin(most, half_of(grid, row)));
+    bottom = pdf->y;
+    if (row == grid->sheet->rows)
+        return row;
+    pdf->y = top;
+    pdf->left += beside;
+    row = draw_rows(pdf, grid, row, most);
+    pdf->left -= beside;
+    pdf->y = fmax(pdf->y, bottom);
+    return row;
+}
+
+void tm_pdf_grid_draw(struct tm_pdf *pdf, const struct tm_pdf_grid *grid)
+{
+    draw_caption(pdf, grid);
+    for (int row = 0; tm_pdf_is_drawing(pdf);) {
+        const double room = tm_pdf_left_on_page(pdf) - grid->heights[0];
+
+        row = grid->is_halved ? draw_halves(pdf, grid, row, room) : draw_rows(pdf, grid, row, room);
+        if (row == grid->sheet->rows)
+            break;
+        tm_pdf_new_page(pdf);
     }
     pdf->y += below_table;
 }

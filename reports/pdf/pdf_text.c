@@ -11,9 +11,9 @@
 #include "pipeline/strings.h"
 #include "reports/format/format.h"
 
-const struct tm_pdf_style tm_pdf_body = { .face = TM_PDF_REGULAR, .size = 8.4, .role = TM_ROLE_TEXT };
+const struct tm_pdf_style tm_pdf_body = { .face = TM_PDF_REGULAR, .size = 8.2, .role = TM_ROLE_TEXT };
 
-const struct tm_pdf_style tm_pdf_strong = { .face = TM_PDF_BOLD, .size = 8.4, .role = TM_ROLE_TEXT };
+const struct tm_pdf_style tm_pdf_strong = { .face = TM_PDF_BOLD, .size = 8.2, .role = TM_ROLE_TEXT };
 
 const struct tm_pdf_style tm_pdf_quiet = { .face = TM_PDF_REGULAR, .size = 7.2, .role = TM_ROLE_QUIET };
 

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+import made  # noqa: E402
 import make_profile  # noqa: E402
 import studies  # noqa: E402
 from pdf_reader import Pdf, letters, missing_tools, tool  # noqa: E402
@@ -132,13 +133,29 @@ def check_paper_and_bytes(tap, folder):
     check_layout(tap, "letter", letter)
 
 
-def check_length(tap, folder):
-    """Nothing is said twice: a short profile makes a short document, without queries that nobody can copy from paper."""
-    traces = {"demo": (DEMO, 8), "two kernels": (SHARED / "traces" / "xspace" / "xla-gtx1080ti.xplane.pb", 3)}
+STEPS_AND_DEVICES = ("--steps", "40", "--devices", "8", "--hlo")
+LENGTHS = {"40 steps, 8 devices, with collectives": (), "with transfers": ("--scenario", "transfers"),
+           "with unfused operations": ("--scenario", "unfused"), "with an imbalance": ("--scenario", "imbalance"),
+           "with recompiles": ("--scenario", "recompile")}
+
+
+def lengths(folder):
+    """(name, source, how many pages at most)"""
+    yield "demo", DEMO, 8
+    yield "two kernels", SHARED / "traces" / "xspace" / "xla-gtx1080ti.xplane.pb", 3
     many = folder / "many.xplane.pb"
     many.write_bytes(make_profile.gpu(steps=40, devices=8, per_step=12).encode())
-    traces["40 steps, 8 devices"] = (many, 14)
-    for name, (source, most) in traces.items():
+    yield "40 steps, 8 devices", many, 14
+    for name, options in LENGTHS.items():
+        source = made.Made(name, *STEPS_AND_DEVICES, *options, events=100_000, forms=("xplane",))
+        if made.GENERATOR.exists():
+            source.generate(folder)
+        yield name, folder / f"{made.HOST}.xplane.pb", 14
+
+
+def check_length(tap, folder):
+    """Nothing is said twice: a short profile makes a short document, without queries that nobody can copy from paper."""
+    for name, source, most in lengths(folder):
         if not Path(source).exists():
             tap.skip(f"{name}: pages", "no shared traces")
             continue
