@@ -614,16 +614,19 @@ static void find_used(const struct tm_bar *bars, int count, bool *used)
             used[role] |= bars[i].parts.ps[role] > 0;
 }
 
-/* In a low drawing, parts too small to see in any bar need no swatch: they are in the table. */
-static void leave_small(const struct tm_bar *bars, int count, bool *used)
+/* Parts that are less than a point long in every bar are not seen, and need no swatch: they are in the table.
+ * in:  to      the end of the scale; longer bars are cut, and their parts keep their shares
+ *      length  of the scale, in points */
+static void leave_unseen(const struct tm_bar *bars, int count, double to, double length, bool *used)
 {
-    enum { SEEN_LEAST = 20 /* a part of a bar */ };
-
     for (int role = 0; role < TM_PARTS_MOST; role++) {
         bool is_seen = false;
 
-        for (int i = 0; i < count; i++)
-            is_seen |= bars[i].parts.ps[role] > bars[i].parts.total_ps / SEEN_LEAST;
+        for (int i = 0; i < count && !is_seen; i++) {
+            const double total = (double)bars[i].parts.total_ps;
+
+            is_seen = (double)bars[i].parts.ps[role] * length >= fmax(total, to);
+        }
         used[role] &= is_seen;
     }
 }
@@ -837,9 +840,9 @@ bool tm_parts_columns(struct tm_chart *chart, const char *axis_name, const struc
     double left, pitch, labelled, told;
 
     find_used(bars, count, used);
-    if (chart->is_short)
-        leave_small(bars, count, used);
     tm_axis_choose(&axis, TM_AXIS_TIME, 0, scale_end(bars, count, &is_cut), chart->is_short ? 3 : 4, false);
+    if (chart->is_short)
+        leave_unseen(bars, count, axis.to, column, used);
     axis.at = draw_legend(chart, used) + 8 + column;
     axis.length = -column;
     left = begin_columns(chart, &axis, axis_name);

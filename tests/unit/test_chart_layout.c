@@ -97,19 +97,42 @@ static void check_chart(const struct tm_chart *chart, const char *what)
     }
 }
 
+/* Every part of a bar that is seen has a swatch. */
+static void check_legend(const struct tm_chart *chart, const char *what)
+{
+    static const double swatch = 8, seen = 1.5;
+
+    for (size_t i = 0; i < chart->marks; i++) {
+        const struct tm_mark *part = &chart->mark[i];
+        bool has_swatch = part->kind != TM_MARK_RECT || part->width < seen || part->height < seen;
+
+        for (size_t k = 0; k < chart->marks && !has_swatch; k++) {
+            const struct tm_mark *mark = &chart->mark[k];
+
+            has_swatch = mark->kind == TM_MARK_RECT && mark->role == part->role && mark->width == swatch &&
+                         mark->height == swatch;
+        }
+        if (!has_swatch)
+            fail_msg("%s, %s, %.0f wide: no swatch of the role %d", what, chart->title, chart->width, part->role);
+    }
+}
+
 static void check_all(struct tm_run *run, const struct tm_value *summary, const char *what)
 {
     static const double widths[] = { 300, 480, 523, 760 };
 
-    for (size_t w = 0; w < sizeof(widths) / sizeof(widths[0]); w++) {
+    for (size_t w = 0; w < 2 * sizeof(widths) / sizeof(widths[0]); w++) {
         struct tm_chart chart;
 
-        tm_chart_init(&chart, run, widths[w]);
+        tm_chart_init(&chart, run, widths[w / 2]);
+        chart.is_short = w % 2;
         for (int kind = 0; kind < TM_CHART_KINDS; kind++)
             for (size_t i = 0; i < tm_charts_count((enum tm_chart_kind)kind, summary); i++) {
                 tm_charts_draw(&chart, (enum tm_chart_kind)kind, i, summary);
                 assert_false(chart.failed);
                 check_chart(&chart, what);
+                if (kind == TM_CHART_STEPS || kind == TM_CHART_DEVICES)
+                    check_legend(&chart, what);
             }
         tm_chart_free(&chart);
     }
