@@ -463,7 +463,7 @@ const struct tm_option tm_option_table[TM_OPTION_COUNT] = {
         "junit", TM_KIND_TEXT, TM_FOR_CHECK | JOINS, FIELD(junit), .argument = "FILE",
         .help = "also write the result as JUnit XML" },
     [TM_OPTION_CSV] = {
-        "csv", TM_KIND_FLAG, TM_FOR_SHOW | TM_FOR_QUERY, FIELD(as_csv),
+        "csv", TM_KIND_FLAG, TM_FOR_SHOW | TM_FOR_QUERY | TM_FOR_BATCH_TREND, FIELD(as_csv),
         .flags = TM_OPTION_NO_KEY | TM_OPTION_NO_ENVIRONMENT,
         .help = "print CSV for spreadsheets and data frames: all fields, exact numbers" },
     [TM_OPTION_AS_MARKDOWN] = {

@@ -94,7 +94,8 @@ typedef uint64_t tm_verb_bits;
 #define TM_FOR_BATCH_ACCEPT (UINT64_C(1) << 27)
 #define TM_FOR_BATCH_ITEM (UINT64_C(1) << 28)
 #define TM_FOR_BATCH_JOIN (UINT64_C(1) << 29)
-#define TM_FOR_ALL ((UINT64_C(1) << 30) - 1)
+#define TM_FOR_BATCH_TREND (UINT64_C(1) << 30)
+#define TM_FOR_ALL ((UINT64_C(1) << 31) - 1)
 
 /* What `report` and `split` write, as bits. */
 enum tm_format {

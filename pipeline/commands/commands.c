@@ -18,8 +18,8 @@ extern const struct tm_verb tm_report_verb, tm_brief_verb, tm_show_verb, tm_quer
     tm_skill_verb, tm_open_verb, tm_inspect_verb, tm_convert_verb, tm_split_verb, tm_compare_verb, tm_scaling_verb,
     tm_check_verb, tm_batch_verb, tm_batch_scan_verb, tm_batch_run_verb, tm_batch_item_verb, tm_batch_join_verb,
     tm_batch_merge_verb, tm_batch_submit_verb, tm_batch_prune_verb, tm_batch_export_verb, tm_batch_regressions_verb,
-    tm_batch_ack_verb, tm_batch_accept_verb, tm_list_verb, tm_extract_verb, tm_config_verb, tm_help_verb,
-    tm_version_verb, tm_man_verb, tm_completions_verb;
+    tm_batch_trend_verb, tm_batch_ack_verb, tm_batch_accept_verb, tm_list_verb, tm_extract_verb, tm_config_verb,
+    tm_help_verb, tm_version_verb, tm_man_verb, tm_completions_verb;
 
 /* In the order of the help. */
 const struct tm_verb *const tm_verbs[] = {
@@ -35,11 +35,11 @@ const struct tm_verb *const tm_verbs[] = {
     &tm_batch_submit_verb, &tm_batch_prune_verb,
     &tm_batch_export_verb, &tm_batch_regressions_verb,
     &tm_batch_ack_verb,    &tm_batch_accept_verb,
-    &tm_list_verb,         &tm_extract_verb,
-    &tm_mcp_verb,          &tm_skill_verb,
-    &tm_config_verb,       &tm_help_verb,
-    &tm_version_verb,      &tm_man_verb,
-    &tm_completions_verb,
+    &tm_batch_trend_verb,  &tm_list_verb,
+    &tm_extract_verb,      &tm_mcp_verb,
+    &tm_skill_verb,        &tm_config_verb,
+    &tm_help_verb,         &tm_version_verb,
+    &tm_man_verb,          &tm_completions_verb,
 };
 
 const size_t tm_verb_count = sizeof(tm_verbs) / sizeof(tm_verbs[0]);

@@ -68,7 +68,24 @@ static const struct tm_doc_field columns[] = {
 /* clang-format on */
 enum { COLUMNS = sizeof(columns) / sizeof(columns[0]) };
 
-static struct tm_doc_field fields[COLUMNS + TM_FIGURES_MOST + 1];
+static const struct tm_doc_field op[] = {
+    { "name", TM_DOC_NAME, .help = "Of the operation; path of the scope.", .least = 1, .most = 255 },
+    { "time_ps", TM_DOC_TIME, .help = "Per step and device, in whole nanoseconds." },
+    { .key = NULL },
+};
+
+/* In tables of their own: op_times and op_names. */
+static const struct tm_doc_field lists[] = {
+    { "ops", TM_DOC_OBJECT | TM_DOC_LIST | TM_DOC_OPTIONAL,
+      .help = "The longest operations of one of the last 400 runs "
+              "of a job, in the order of their names; like the next one, a member of the line, not a column.",
+      .fields = op, .most = 50 },
+    { "scopes", TM_DOC_OBJECT | TM_DOC_LIST | TM_DOC_OPTIONAL, .title = "Longest scopes", .fields = op, .most = 50 },
+};
+
+enum { LISTS = sizeof(lists) / sizeof(lists[0]) };
+
+static struct tm_doc_field fields[COLUMNS + TM_FIGURES_MOST + LISTS + 1];
 
 static struct tm_doc_schema schema = {
     .name = "history",
@@ -101,5 +118,6 @@ const struct tm_doc_schema *tm_history_schema(void)
             (struct tm_doc_field){ .key = tm_figure_table[i].id,
                                    .shape = tm_figure_table[i].kind | TM_DOC_OPTIONAL | TM_DOC_FRACTION,
                                    .title = tm_figure_headline(title[i], &tm_figure_table[i]) };
+    memcpy(fields + COLUMNS + tm_figure_count, lists, sizeof(lists));
     return &schema;
 }

@@ -39,6 +39,12 @@ static const struct tm_doc_field verdict[] = {
     { .key = NULL },
 };
 
+static const struct tm_doc_field op[] = {
+    { "name", TM_DOC_NAME, .help = "Of the operation; path of the scope.", .least = 1, .most = 255 },
+    { "time_ps", TM_DOC_TIME | TM_DOC_FRACTION, .help = "Per step and device." },
+    { .key = NULL },
+};
+
 static const struct tm_doc_field result_fields[] = {
     { "schema", TM_DOC_WORD, .title = "Schema", .words = "tracemill.result" },
     { "schema_version", TM_DOC_COUNT, .title = "Schema version", .least = 1, .most = 1 },
@@ -57,10 +63,15 @@ static const struct tm_doc_field result_fields[] = {
     { "files", TM_DOC_OBJECT | TM_DOC_LIST, .help = "The files beside it, in the order of their creation.",
       .fields = files },
     { "figures", TM_DOC_NUMBER | TM_DOC_MAP | TM_DOC_OR_NULL | TM_DOC_OF_NULLS, .help = "By the columns of the "
-      "history: HISTORY.md. Null, like the next two, after a failure and for one host of several.",
+      "history: HISTORY.md. Null, like those after it, after a failure and for one host of several.",
       .pattern = "^[a-z0-9_]+$" },
     { "facts", TM_DOC_OBJECT | TM_DOC_OR_NULL, .help = "Hardware and software of the run.", .fields = facts },
     { "verdict", TM_DOC_OBJECT | TM_DOC_OR_NULL, .help = "The headline of its report.", .fields = verdict },
+    { "ops", TM_DOC_OBJECT | TM_DOC_LIST | TM_DOC_OR_NULL | TM_DOC_OPTIONAL, .help = "Its longest operations, by self "
+      "time; those of the same name add up. Like the next one, empty if no steps are marked, and null after pruning.",
+      .fields = op, .most = 50 },
+    { "scopes", TM_DOC_OBJECT | TM_DOC_LIST | TM_DOC_OR_NULL | TM_DOC_OPTIONAL, .help = "Its longest scopes, by the time "
+      "of all operations in them, in all passes.", .fields = op, .most = 50 },
     { .key = NULL },
 };
 

@@ -11,6 +11,7 @@
 #include "reports/compare/compare.h"
 #include "reports/format/format.h"
 #include "reports/history/history.h"
+#include "reports/history/op_times.h"
 
 enum {
     PAIRS_MOST = 64, /* of one merge: the next one continues */
@@ -22,7 +23,7 @@ enum {
 
 /* Several figures of a job usually regress with the same run. */
 struct pair {
-    char good[TM_RUN_ID_BYTES], first[TM_RUN_ID_BYTES];
+    char job[TM_KEY_BYTES], good[TM_RUN_ID_BYTES], first[TM_RUN_ID_BYTES];
 };
 
 struct finding_causes {
@@ -41,6 +42,7 @@ static tm_status take_regression(void *to, const struct tm_history_regression *r
     for (size_t i = 0; i < f->count; i++)
         if (strcmp(f->pair[i].good, row->good_run) == 0 && strcmp(f->pair[i].first, row->first_run) == 0)
             return TM_OK;
+    (void)snprintf(f->pair[f->count].job, TM_KEY_BYTES, "%s", row->job);
     (void)snprintf(f->pair[f->count].good, TM_RUN_ID_BYTES, "%s", row->good_run);
     (void)snprintf(f->pair[f->count++].first, TM_RUN_ID_BYTES, "%s", row->first_run);
     return TM_OK;
@@ -104,6 +106,80 @@ static void compare(const struct finding_causes *f, const struct pair *pair, cha
     f->run->error = (struct tm_error){ .status = TM_OK };
 }
 
+/* --- without summaries: from the times in the history --- */
+
+struct moved {
+    uint32_t name;
+    uint64_t before, after;
+};
+
+static uint64_t ns_of(const struct tm_op_times *times, uint32_t name)
+{
+    for (size_t i = 0; i < times->count[TM_OP_KIND_OP]; i++)
+        if (times->time[TM_OP_KIND_OP][i].name == name)
+            return times->time[TM_OP_KIND_OP][i].ns;
+    return 0;
+}
+
+static bool grew_more(const struct moved *a, const struct moved *b)
+{
+    return a->after - a->before > b->after - b->before;
+}
+
+/* The operations that got slower by the most time.  One that only the first run has may have been too short for the
+ * list before: it counts only if it is longer than the shortest one there. */
+static size_t find_slower(const struct tm_op_times *good, const struct tm_op_times *first, struct moved slower[CAUSES])
+{
+    uint64_t least = UINT64_MAX;
+    size_t count = 0;
+
+    for (size_t i = 0; i < good->count[TM_OP_KIND_OP]; i++)
+        least = good->time[TM_OP_KIND_OP][i].ns < least ? good->time[TM_OP_KIND_OP][i].ns : least;
+    for (size_t i = 0; i < first->count[TM_OP_KIND_OP]; i++) {
+        const struct tm_op_time *const time = &first->time[TM_OP_KIND_OP][i];
+        struct moved one = { time->name, ns_of(good, time->name), time->ns };
+        size_t at = 0;
+
+        if (one.after <= one.before || (one.before == 0 && one.after <= least))
+            continue;
+        while (at < count && !grew_more(&one, &slower[at]))
+            at++;
+        for (; at < count; at++) {
+            const struct moved next = slower[at];
+
+            slower[at] = one;
+            one = next;
+        }
+        if (count < CAUSES)
+            slower[count++] = one;
+    }
+    return count;
+}
+
+static void compare_ops(const struct finding_causes *f, struct tm_history *history, const struct pair *pair,
+                        char cause[CAUSE_BYTES])
+{
+    struct tm_op_times *const times = tm_take(&f->run->budget, TM_ACCOUNT_MODEL, 2 * sizeof(*times), &f->run->error);
+    struct moved slower[CAUSES];
+    size_t count;
+
+    if (!times || tm_op_times_read(history, pair->job, pair->good, &times[0]) ||
+        tm_op_times_read(history, pair->job, pair->first, &times[1]))
+        goto out;
+    count = times[0].count[TM_OP_KIND_OP] ? find_slower(&times[0], &times[1], slower) : 0;
+    for (size_t i = 0; i < count; i++) {
+        char name[TM_RESULT_OP_BYTES], before[TM_FORMAT_BYTES], after[TM_FORMAT_BYTES];
+
+        if (tm_op_times_name(history, pair->job, slower[i].name, name))
+            break;
+        tm_format_append(cause, CAUSE_BYTES, "%s%.150s takes %s of a step, before %s", i ? "; " : "", name,
+                         tm_format_time(after, (int64_t)slower[i].after * 1000),
+                         slower[i].before ? tm_format_time(before, (int64_t)slower[i].before * 1000) : "less");
+    }
+out:
+    tm_give(&f->run->budget, TM_ACCOUNT_MODEL, times, times ? 2 * sizeof(*times) : 0);
+}
+
 void tm_batch_find_causes(struct tm_run *run, const char *out, struct tm_history *history)
 {
     struct finding_causes *const f =
@@ -116,6 +192,8 @@ void tm_batch_find_causes(struct tm_run *run, const char *out, struct tm_history
     tm_history_visit_regressions(history, NULL, take_regression, f);
     for (size_t i = 0; i < f->count && !tm_failed(run); i++) {
         compare(f, &f->pair[i], cause);
+        if (!*cause)
+            compare_ops(f, history, &f->pair[i], cause);
         if (*cause)
             tm_history_set_cause(history, f->pair[i].good, f->pair[i].first, cause);
     }

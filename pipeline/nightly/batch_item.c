@@ -172,8 +172,10 @@ static void write_result(struct task *t, const struct tm_value *summary)
         tell_partial(t, summary, message);
     about.message = message;
     tm_result_fill(doc, &about);
-    if (!t->task->part)
+    if (!t->task->part) {
         tm_result_figures(tm_doc_root(doc), summary);
+        tm_result_ops(t->run, tm_doc_root(doc), summary);
+    }
     tm_result_list(doc, t->folder, made, count);
     tm_result_write(t->run, t->folder, doc);
     tm_doc_free(doc);

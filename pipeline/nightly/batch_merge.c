@@ -20,6 +20,7 @@
 #include "reports/format/format.h"
 #include "reports/gates/gates.h"
 #include "reports/history/history.h"
+#include "reports/history/op_times.h"
 #include "reports/media.h"
 
 /* `batch export`: the history as JSON Lines, to stdout or into a file that appears completely or not at all. */
@@ -254,6 +255,20 @@ static void count(struct tm_batch_counts *counts, enum tm_result_status status)
     ++*of[status];
 }
 
+/* Its longest operations and scopes are taken once, while the result has them. */
+static void put_row(struct tm_history *history, const struct tm_history_run *row, const struct tm_value *result)
+{
+    const struct tm_value *const lists[] = {
+        [TM_OP_KIND_OP] = tm_get(result, "ops"), [TM_OP_KIND_SCOPE] = tm_get(result, "scopes")
+    };
+    const bool are_current = tm_op_times_are_current(history, row);
+
+    if (!are_current)
+        tm_op_times_drop(history, row->id);
+    if (!tm_history_put(history, row) && !are_current)
+        tm_op_times_put(history, row, lists);
+}
+
 static void take(struct tm_run *run, const struct tm_batch_run *batch_run, const char *out, struct tm_history *history,
                  struct tm_batch_counts *counts)
 {
@@ -284,7 +299,7 @@ static void take(struct tm_run *run, const struct tm_batch_run *batch_run, const
     /* Results of an older program stay in the history as its own until they are made again; pruned runs never are. */
     count(counts,
           row.of.definitions == TM_SUMMARY_VERSION || tm_is(tm_get(result, "pruned")) ? status : TM_RESULT_MISSING);
-    tm_history_put(history, &row.of);
+    put_row(history, &row.of, result);
 out:
     tm_doc_free(texts);
     tm_doc_free(doc);

@@ -254,6 +254,8 @@ static void mark(struct pruning *p, struct tm_doc *doc, const char *folder, cons
     if (tm_is(tm_get(root, "pruned")) && tm_length(tm_get(root, "files")) == wanted)
         return;
     tm_add_bool(root, "pruned", true);
+    tm_add_null(root, "ops", NULL); /* the history has them */
+    tm_add_null(root, "scopes", NULL);
     if (batch_run) {
         tm_run_fingerprint(batch_run, fingerprint);
         tm_add_string(root, "fingerprint", fingerprint);

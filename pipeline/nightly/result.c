@@ -226,7 +226,7 @@ static void add_clean(struct tm_value *to, const char *key, const char *text)
 
 void tm_result_fill(struct tm_doc *doc, const struct tm_result_about *about)
 {
-    static const char *const later[] = { "figures", "facts", "verdict" };
+    static const char *const later[] = { "figures", "facts", "verdict", "ops", "scopes" };
     struct tm_value *const root = tm_doc_root(doc);
     struct tm_value *tool;
 

@@ -25,9 +25,10 @@
 #include "pipeline/nightly/result.h"
 #include "pipeline/run.h"
 #include "pipeline/strings.h"
+#include "reports/history/op_times.h"
 
 /* PRAGMA user_version.  Files of older versions are read, and written again as this one. */
-enum { TM_HISTORY_VERSION = 4 };
+enum { TM_HISTORY_VERSION = 5 };
 
 /* How a column is stored in the struct of its row. */
 enum column_kind { COLUMN_TEXT, COLUMN_ARRAY, COLUMN_NUMBER, COLUMN_COUNT, COLUMN_REAL };
@@ -180,13 +181,29 @@ static size_t history_figures(int64_t tables, size_t figure[TM_FIGURES_MOST])
 }
 
 /* In the order of tm_history_object.  The indexes of runs are last: if a file is truncated, something is missing. */
-enum object { OBJECT_RUNS, OBJECT_LEDGER, OBJECT_LEDGER_INDEX, OBJECT_INDEXES, OBJECTS = OBJECT_INDEXES + 2 };
+enum object {
+    OBJECT_RUNS,
+    OBJECT_LEDGER,
+    OBJECT_LEDGER_INDEX,
+    OBJECT_OP_NAMES,
+    OBJECT_OP_TIMES,
+    OBJECT_INDEXES,
+    OBJECTS = OBJECT_INDEXES + 2
+};
+
+/* Of tables of a version, which lack later ones. */
+static size_t object_at(int64_t tables, size_t index)
+{
+    const size_t first = tables < 4 ? OBJECT_LEDGER : tables < 5 ? OBJECT_OP_NAMES : OBJECT_INDEXES;
+
+    return index < first ? index : index + OBJECT_INDEXES - first;
+}
 
 const char *tm_history_object(char sql[HISTORY_SQL_BYTES], const char *schema, int64_t tables, size_t index)
 {
     static const char *const by[][2] = { { "runs_by_job", "job, when_ns, id" }, { "runs_by_time", "when_ns, id" } };
     const char *const dot = *schema ? "." : "";
-    const size_t object = tables < 4 && index > 0 ? index + OBJECT_INDEXES - 1 : index;
+    const size_t object = object_at(tables, index);
     struct words w = { sql, 0 };
     size_t figure[TM_FIGURES_MOST];
 
@@ -196,6 +213,20 @@ const char *tm_history_object(char sql[HISTORY_SQL_BYTES], const char *schema, i
         const char *const *const of = by[object - OBJECT_INDEXES];
 
         add(&w, "CREATE INDEX %s%s%s ON runs (%s)", schema, dot, of[0], of[1]);
+        return sql;
+    }
+    if (object == OBJECT_OP_NAMES) {
+        add(&w,
+            "CREATE TABLE %s%sop_names (job TEXT NOT NULL, id INTEGER NOT NULL, name TEXT NOT NULL, "
+            "PRIMARY KEY (job, id)) WITHOUT ROWID",
+            schema, dot);
+        return sql;
+    }
+    if (object == OBJECT_OP_TIMES) {
+        add(&w,
+            "CREATE TABLE %s%sop_times (job TEXT NOT NULL, run TEXT NOT NULL, times BLOB NOT NULL, "
+            "PRIMARY KEY (job, run)) WITHOUT ROWID",
+            schema, dot);
         return sql;
     }
     if (object == OBJECT_LEDGER_INDEX) {
@@ -307,15 +338,15 @@ static void history_limit_memory(struct tm_run *run)
     (void)sqlite3_hard_heap_limit64(whole / 2);
 }
 
-static tm_status history_is_damaged(struct tm_history *history, const char *what)
+tm_status tm_history_damaged(struct tm_history *history, const char *what)
 {
     (void)tm_fail(&history->run->error, TM_ERR_INPUT, -1, "the history '%s' is damaged: %s", history->path, what);
     tm_hint(&history->run->error, "%s", hint);
     return TM_ERR_INPUT;
 }
 
-/* SQLite's message about the last failed call. */
-static tm_status history_fail(struct tm_history *history, sqlite3 *db)
+/* SQLite's message about the last failed call.  in: db  NULL = out of memory */
+static tm_status fail_of(struct tm_history *history, sqlite3 *db)
 {
     struct tm_error *const error = &history->run->error;
     const int code = db ? sqlite3_errcode(db) : SQLITE_NOMEM;
@@ -327,7 +358,7 @@ static tm_status history_fail(struct tm_history *history, sqlite3 *db)
         return tm_fail(error, TM_ERR_LIMIT, -1, "out of memory for the history '%s'", history->path);
     case SQLITE_CORRUPT:
     case SQLITE_TOOBIG:
-        return history_is_damaged(history, "its pages are inconsistent");
+        return tm_history_damaged(history, "its pages are inconsistent");
     case SQLITE_NOTADB:
         (void)tm_fail(error, TM_ERR_INPUT, -1, "'%s' is not a history: it is not a SQLite database", history->path);
         tm_hint(error, "%s", hint);
@@ -344,19 +375,24 @@ static tm_status history_fail(struct tm_history *history, sqlite3 *db)
     return tm_fail(error, status, -1, "cannot %s the history '%s': %s", act, history->path, sqlite3_errmsg(db));
 }
 
+tm_status tm_history_fail(struct tm_history *history)
+{
+    return fail_of(history, history->db);
+}
+
 /* A statement without results. */
 static void history_do(struct tm_history *history, const char *sql)
 {
     if (!tm_failed(history->run) && sqlite3_exec(history->db, sql, NULL, NULL, NULL) != SQLITE_OK)
-        (void)history_fail(history, history->db);
+        (void)tm_history_fail(history);
 }
 
-static sqlite3_stmt *history_prepare(struct tm_history *history, const char *sql)
+sqlite3_stmt *tm_history_prepare(struct tm_history *history, const char *sql)
 {
     sqlite3_stmt *statement = NULL;
 
     if (!tm_failed(history->run) && sqlite3_prepare_v2(history->db, sql, -1, &statement, NULL) != SQLITE_OK)
-        (void)history_fail(history, history->db);
+        (void)tm_history_fail(history);
     return statement;
 }
 
@@ -378,7 +414,7 @@ static bool history_find(struct tm_history *history)
                                               : "something else");
         tm_hint(error, "put the file itself there, or remove what is there");
     } else if (info.st_size == 0) {
-        (void)history_is_damaged(history, "it is empty");
+        (void)tm_history_damaged(history, "it is empty");
     }
     return true;
 }
@@ -409,28 +445,28 @@ static void put_uri(char *uri, const struct tm_history *history)
 /* The first column of the first row as a number, or a text. */
 static int64_t ask_number(struct tm_history *history, const char *sql)
 {
-    sqlite3_stmt *const statement = history_prepare(history, sql);
+    sqlite3_stmt *const statement = tm_history_prepare(history, sql);
     int64_t number = 0;
 
     if (statement && sqlite3_step(statement) == SQLITE_ROW)
         number = sqlite3_column_int64(statement, 0);
     else
-        (void)history_fail(history, history->db);
+        (void)tm_history_fail(history);
     (void)sqlite3_finalize(statement);
     return number;
 }
 
 static void check_pages(struct tm_history *history)
 {
-    sqlite3_stmt *const statement = history_prepare(history, "PRAGMA integrity_check(1)");
+    sqlite3_stmt *const statement = tm_history_prepare(history, "PRAGMA integrity_check(1)");
     char text[TM_KEY_BYTES];
 
     if (!statement || sqlite3_step(statement) != SQLITE_ROW || !sqlite3_column_text(statement, 0)) {
-        (void)history_fail(history, history->db);
+        (void)tm_history_fail(history);
     } else if (strcmp((const char *)sqlite3_column_text(statement, 0), "ok") != 0) {
         (void)snprintf(text, sizeof(text), "%s", (const char *)sqlite3_column_text(statement, 0));
         text[strcspn(text, "\n")] = '\0';
-        (void)history_is_damaged(history, text);
+        (void)tm_history_damaged(history, text);
     }
     (void)sqlite3_finalize(statement);
 }
@@ -467,7 +503,7 @@ static void check(struct tm_history *history)
     else if (history_has_tables(history, extra))
         check_pages(history);
     else if (sqlite3_errcode(history->db) != SQLITE_OK) /* they could not be examined */
-        (void)history_fail(history, history->db);
+        (void)tm_history_fail(history);
     else if (*extra)
         refuse(history, "remove what was added: changes by other programs are not kept",
                "'%s' in it was not created by tracemill", extra);
@@ -487,7 +523,7 @@ static void defend(struct tm_history *history)
 
     for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); i++) {
         if (sqlite3_db_config(history->db, settings[i].option, settings[i].value, NULL) != SQLITE_OK)
-            (void)history_fail(history, history->db);
+            (void)tm_history_fail(history);
     }
     (void)sqlite3_limit(history->db, SQLITE_LIMIT_LENGTH, ROW_BYTES_MOST);
     (void)sqlite3_limit(history->db, SQLITE_LIMIT_ATTACHED, 0);
@@ -506,7 +542,7 @@ static void history_open_file(struct tm_history *history)
 #endif
     put_uri(uri, history);
     if (sqlite3_open_v2(uri, &history->db, flags, NULL) != SQLITE_OK) {
-        (void)history_fail(history, history->db);
+        (void)tm_history_fail(history);
         return;
     }
     defend(history);
@@ -556,7 +592,7 @@ static int bind_column(sqlite3_stmt *statement, int at, const struct history_col
 static tm_status run_once(struct tm_history *history, sqlite3_stmt *statement)
 {
     if (sqlite3_step(statement) != SQLITE_DONE)
-        (void)history_fail(history, history->db);
+        (void)tm_history_fail(history);
     (void)sqlite3_reset(statement);
     (void)sqlite3_clear_bindings(statement);
     return history->run->error.status;
@@ -569,7 +605,7 @@ tm_status tm_history_put(struct tm_history *history, const struct tm_history_run
 
     assert(history->is_renewed && !history->is_committed && tm_is_run_id(row->id));
     if (!history->put)
-        history->put = history_prepare(history, history_put_sql(sql));
+        history->put = tm_history_prepare(history, history_put_sql(sql));
     if (tm_failed(history->run))
         return history->run->error.status;
     for (size_t i = 0; i < history_column_count && code == SQLITE_OK; i++)
@@ -578,19 +614,19 @@ tm_status tm_history_put(struct tm_history *history, const struct tm_history_run
         if (isfinite(row->figure[i]))
             code = sqlite3_bind_double(history->put, at, row->figure[i]);
     }
-    return code == SQLITE_OK ? run_once(history, history->put) : history_fail(history, history->db);
+    return code == SQLITE_OK ? run_once(history, history->put) : tm_history_fail(history);
 }
 
 tm_status tm_history_set_gates(struct tm_history *history, const char *id, const char *gates, const char *text)
 {
     assert(history->is_renewed && !history->is_committed);
     if (!history->gates)
-        history->gates = history_prepare(history, "UPDATE runs SET gates = ?2, gates_text = ?3 WHERE id = ?1");
+        history->gates = tm_history_prepare(history, "UPDATE runs SET gates = ?2, gates_text = ?3 WHERE id = ?1");
     if (tm_failed(history->run))
         return history->run->error.status;
     if (bind_text(history->gates, 1, id) != SQLITE_OK || bind_text(history->gates, 2, gates) != SQLITE_OK ||
         bind_text(history->gates, 3, text) != SQLITE_OK)
-        return history_fail(history, history->db);
+        return tm_history_fail(history);
     return run_once(history, history->gates);
 }
 
@@ -736,7 +772,7 @@ static tm_status history_read_row(struct tm_history *history, sqlite3_stmt *stat
     if (!wrong)
         return TM_OK;
     (void)snprintf(what, sizeof(what), "a row has an invalid '%s'", wrong);
-    return history_is_damaged(history, what);
+    return tm_history_damaged(history, what);
 }
 
 static tm_status visit_all(struct tm_history *history, sqlite3_stmt *statement, tm_take_history_run *take, void *to)
@@ -752,7 +788,7 @@ static tm_status visit_all(struct tm_history *history, sqlite3_stmt *statement, 
         if (st)
             return st;
     }
-    return code == SQLITE_DONE ? history->run->error.status : history_fail(history, history->db);
+    return code == SQLITE_DONE ? history->run->error.status : tm_history_fail(history);
 }
 
 tm_status tm_history_visit(struct tm_history *history, const struct tm_history_query *query, tm_take_history_run *take,
@@ -775,27 +811,27 @@ tm_status tm_history_visit(struct tm_history *history, const struct tm_history_q
                    query->job ? "job = ?1" : "?1 IS NULL", judged ? HISTORY_IS_JUDGED : "?2 IS NULL",
                    text[2] ? "night <= ?3" : "?3 IS NULL", query->after ? "night > ?4" : "?4 IS NULL",
                    (judged || query->after) && !query->job ? "+" : "", orders[query->order]);
-    statement = history_prepare(history, sql);
+    statement = tm_history_prepare(history, sql);
     if (!statement)
         return history->run->error.status;
     for (int i = 0; code == SQLITE_OK && i < 4; i++)
         code = text[i] ? sqlite3_bind_text(statement, i + 1, text[i], -1, SQLITE_STATIC) : SQLITE_OK;
     if (code == SQLITE_OK)
         code = sqlite3_bind_int64(statement, 5, query->most ? (sqlite3_int64)query->most : -1);
-    st = code == SQLITE_OK ? visit_all(history, statement, take, to) : history_fail(history, history->db);
+    st = code == SQLITE_OK ? visit_all(history, statement, take, to) : tm_history_fail(history);
     (void)sqlite3_finalize(statement);
     return st;
 }
 
 tm_status tm_history_find(struct tm_history *history, const char *id, tm_take_history_run *take, void *to)
 {
-    sqlite3_stmt *const statement = history_prepare(history, "SELECT * FROM runs WHERE id = ?1");
+    sqlite3_stmt *const statement = tm_history_prepare(history, "SELECT * FROM runs WHERE id = ?1");
     tm_status st;
 
     if (!statement)
         return history->run->error.status;
     st = sqlite3_bind_text(statement, 1, id, -1, SQLITE_STATIC) == SQLITE_OK ? visit_all(history, statement, take, to)
-                                                                             : history_fail(history, history->db);
+                                                                             : tm_history_fail(history);
     (void)sqlite3_finalize(statement);
     return st;
 }
@@ -837,13 +873,13 @@ tm_status tm_history_put_regression(struct tm_history *history, const struct tm_
         for (int i = 0; i < LEDGER_COLUMNS; i++)
             add(&w, "%s?", i ? "," : "");
         add(&w, ")");
-        history->put_regression = history_prepare(history, sql);
+        history->put_regression = tm_history_prepare(history, sql);
     }
     if (tm_failed(history->run))
         return history->run->error.status;
     for (int i = 0; i < LEDGER_COLUMNS && code == SQLITE_OK; i++)
         code = bind_column(history->put_regression, i + 1, &ledger_column[i], row);
-    return code == SQLITE_OK ? run_once(history, history->put_regression) : history_fail(history, history->db);
+    return code == SQLITE_OK ? run_once(history, history->put_regression) : tm_history_fail(history);
 }
 
 /* The row that a SELECT of all columns is at.  errors: TM_ERR_INPUT  it cannot be ours */
@@ -868,7 +904,7 @@ static tm_status read_regression(struct tm_history *history, sqlite3_stmt *state
     if (!wrong)
         return TM_OK;
     (void)snprintf(what, sizeof(what), "a regression has an invalid '%s'", wrong);
-    return history_is_damaged(history, what);
+    return tm_history_damaged(history, what);
 }
 
 tm_status tm_history_visit_regressions(struct tm_history *history, const char *job, tm_take_regression *take, void *to)
@@ -880,19 +916,20 @@ tm_status tm_history_visit_regressions(struct tm_history *history, const char *j
 
     if (history->tables < 4)
         return TM_OK;
-    statement = history_prepare(history, job ? "SELECT * FROM regressions WHERE job = ?1 ORDER BY figure, since_ns, id"
-                                             : "SELECT * FROM regressions ORDER BY job, figure, since_ns, id");
+    statement =
+        tm_history_prepare(history, job ? "SELECT * FROM regressions WHERE job = ?1 ORDER BY figure, since_ns, id"
+                                        : "SELECT * FROM regressions ORDER BY job, figure, since_ns, id");
     if (!statement)
         return history->run->error.status;
     if (job && sqlite3_bind_text(statement, 1, job, -1, SQLITE_STATIC) != SQLITE_OK)
-        st = history_fail(history, history->db);
+        st = tm_history_fail(history);
     while (!st && (code = sqlite3_step(statement)) == SQLITE_ROW) {
         st = read_regression(history, statement, &row);
         if (!st)
             st = take(to, &row);
     }
     if (!st && code != SQLITE_DONE)
-        st = history_fail(history, history->db);
+        st = tm_history_fail(history);
     (void)sqlite3_finalize(statement);
     return st;
 }
@@ -900,7 +937,7 @@ tm_status tm_history_visit_regressions(struct tm_history *history, const char *j
 /* A statement of a renewed history with texts, bound in order. */
 static tm_status change_ledger(struct tm_history *history, const char *sql, const char *const text[], int count)
 {
-    sqlite3_stmt *const statement = history_prepare(history, sql);
+    sqlite3_stmt *const statement = tm_history_prepare(history, sql);
     int code = SQLITE_OK;
 
     assert(history->is_renewed && !history->is_committed);
@@ -911,7 +948,7 @@ static tm_status change_ledger(struct tm_history *history, const char *sql, cons
     if (code == SQLITE_OK)
         (void)run_once(history, statement);
     else
-        (void)history_fail(history, history->db);
+        (void)tm_history_fail(history);
     (void)sqlite3_finalize(statement);
     return history->run->error.status;
 }
@@ -1006,6 +1043,8 @@ void tm_history_close(struct tm_history *history)
     (void)sqlite3_finalize(history->put);
     (void)sqlite3_finalize(history->put_regression);
     (void)sqlite3_finalize(history->gates);
+    for (size_t i = 0; i < TM_HISTORY_OP_STATEMENTS; i++)
+        (void)sqlite3_finalize(history->op_statement[i]);
     (void)sqlite3_close(history->db);
     if (history->is_renewed) {
         sqlite3_free(sqlite3_temp_directory);
@@ -1039,18 +1078,19 @@ static void open_work(struct tm_history *history)
     if (history->run->spill_dir) {
         sqlite3_temp_directory = sqlite3_mprintf("%s", history->run->spill_dir);
         if (!sqlite3_temp_directory) {
-            (void)history_fail(history, NULL);
+            (void)fail_of(history, NULL);
             return;
         }
     }
     if (sqlite3_open_v2("", &history->db, flags, "unix-none") != SQLITE_OK)
-        (void)history_fail(history, history->db);
+        (void)tm_history_fail(history);
     (void)snprintf(sql, sizeof(sql),
                    "PRAGMA page_size = %d; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;"
                    " PRAGMA temp_store = FILE; PRAGMA cache_size = -%zu; BEGIN",
                    HISTORY_PAGE_BYTES, cache);
     history_do(history, sql);
     make_tables(history, "main", 0, OBJECT_INDEXES);
+    history_do(history, "CREATE UNIQUE INDEX op_names_by_name ON op_names (job, name)"); /* of this file only */
 }
 
 static tm_status copy_row(void *to, const struct tm_history_run *row)
@@ -1069,8 +1109,9 @@ static void copy_rows(struct tm_history *history, const char *path)
     const struct tm_history_query all = { .order = TM_HISTORY_BY_ID };
     struct tm_history *old;
 
-    if (!tm_history_open(&old, history->run, path) && !tm_history_visit(old, &all, copy_row, history))
-        tm_history_visit_regressions(old, NULL, copy_regression, history);
+    if (!tm_history_open(&old, history->run, path) && !tm_history_visit(old, &all, copy_row, history) &&
+        !tm_history_visit_regressions(old, NULL, copy_regression, history))
+        tm_op_times_copy(history, old);
     tm_history_close(old);
 }
 
@@ -1093,12 +1134,12 @@ tm_status tm_history_renew(struct tm_history **to, struct tm_run *run, const cha
 /* in: part  temporary name of the file */
 static void attach(struct tm_history *history, const char *part)
 {
-    sqlite3_stmt *const statement = history_prepare(history, "ATTACH ?1 AS next");
+    sqlite3_stmt *const statement = tm_history_prepare(history, "ATTACH ?1 AS next");
     char sql[256];
 
     if (!statement || sqlite3_bind_text(statement, 1, part, -1, SQLITE_STATIC) != SQLITE_OK ||
         sqlite3_step(statement) != SQLITE_DONE)
-        (void)history_fail(history, history->db);
+        (void)tm_history_fail(history);
     (void)sqlite3_finalize(statement);
     (void)snprintf(sql, sizeof(sql),
                    "PRAGMA next.page_size = %d; PRAGMA next.journal_mode = OFF; PRAGMA next.synchronous = OFF;"
@@ -1110,11 +1151,14 @@ static void attach(struct tm_history *history, const char *part)
 
 static void write_next(struct tm_history *history, const char *part)
 {
+    tm_op_times_limit(history);
     history_do(history, "COMMIT");
     attach(history, part);
     make_tables(history, "next", 0, OBJECT_INDEXES);
     history_do(history, "INSERT INTO next.runs SELECT * FROM main.runs ORDER BY id");
     history_do(history, "INSERT INTO next.regressions SELECT * FROM main.regressions ORDER BY id");
+    if (!tm_failed(history->run))
+        tm_op_times_write(history);
     make_tables(history, "next", OBJECT_INDEXES, SIZE_MAX);
     history_do(history, "COMMIT; DETACH next");
 }
@@ -1167,7 +1211,7 @@ void tm_history_today(char day[11])
 /* in: until  ?1;  number  ?2 */
 static void ask_night(struct tm_history *history, const char *sql, const char *until, uint64_t number, char night[11])
 {
-    sqlite3_stmt *const statement = history_prepare(history, sql);
+    sqlite3_stmt *const statement = tm_history_prepare(history, sql);
     const char *text = "";
     int code = SQLITE_ERROR;
 
@@ -1176,9 +1220,9 @@ static void ask_night(struct tm_history *history, const char *sql, const char *u
          sqlite3_bind_int64(statement, 2, number < INT64_MAX ? (sqlite3_int64)number : INT64_MAX) == SQLITE_OK))
         code = sqlite3_step(statement);
     if (code != SQLITE_ROW && code != SQLITE_DONE)
-        (void)history_fail(history, history->db);
+        (void)tm_history_fail(history);
     if (code == SQLITE_ROW && (!history_read_text(statement, 0, false, &text) || strlen(text) >= 11))
-        (void)history_is_damaged(history, "a row has an invalid 'night'");
+        (void)tm_history_damaged(history, "a row has an invalid 'night'");
     (void)snprintf(night, 11, "%s", tm_failed(history->run) ? "" : text);
     (void)sqlite3_finalize(statement);
 }
@@ -1206,11 +1250,11 @@ tm_status tm_history_settle(struct tm_history *history, struct tm_judged_night *
     assert(history->is_renewed && !history->is_committed);
     if (tm_history_last_night(history, judged) || !judged->last[0])
         return history->run->error.status;
-    statement = history_prepare(history, "UPDATE runs SET page = ?1 WHERE page IS NULL AND night <= ?2");
+    statement = tm_history_prepare(history, "UPDATE runs SET page = ?1 WHERE page IS NULL AND night <= ?2");
     if (!statement || sqlite3_bind_text(statement, 1, judged->last, -1, SQLITE_STATIC) != SQLITE_OK ||
         sqlite3_bind_text(statement, 2, judged->until, -1, SQLITE_STATIC) != SQLITE_OK ||
         sqlite3_step(statement) != SQLITE_DONE)
-        (void)history_fail(history, history->db);
+        (void)tm_history_fail(history);
     (void)sqlite3_finalize(statement);
     return history->run->error.status;
 }
@@ -1235,8 +1279,32 @@ bool tm_history_is_judged(const struct tm_judged_night *judged, const struct tm_
 struct export
 {
     struct tm_run *run;
+    struct tm_history *history;
     FILE *to;
 };
+
+static void add_ops(const struct export *e, struct tm_value *to, const struct tm_history_run *row)
+{
+    static const char *const keys[] = { [TM_OP_KIND_OP] = "ops", [TM_OP_KIND_SCOPE] = "scopes" };
+    char name[TM_RESULT_OP_BYTES];
+    struct tm_op_times times;
+
+    if (tm_op_times_read(e->history, row->keys.job, row->id, &times))
+        return;
+    for (int kind = 0; kind < TM_OP_KINDS; kind++) {
+        struct tm_value *const list = times.count[kind] ? tm_add_array(to, keys[kind]) : NULL;
+
+        for (size_t i = 0; i < times.count[kind]; i++) {
+            const struct tm_op_time *const time = &times.time[kind][i];
+            struct tm_value *const one = tm_add_object(list, NULL);
+
+            if (tm_op_times_name(e->history, row->keys.job, time->name, name))
+                return;
+            tm_add_string(one, "name", name);
+            tm_add_uint(one, "time_ps", time->ns * 1000);
+        }
+    }
+}
 
 static void add_column(struct tm_value *to, const struct history_column *column, const struct tm_history_run *row)
 {
@@ -1273,6 +1341,7 @@ static tm_status print_row(void *to, const struct tm_history_run *row)
         if (isfinite(row->figure[i]))
             tm_add_double(tm_doc_root(doc), tm_figure_table[i].id, row->figure[i]);
     }
+    add_ops(e, tm_doc_root(doc), row);
     if (!tm_failed(e->run))
         tm_value_print_line(tm_doc_root(doc), e->to);
     tm_doc_free(doc);
@@ -1284,7 +1353,7 @@ static tm_status print_row(void *to, const struct tm_history_run *row)
 tm_status tm_history_export(struct tm_history *history, FILE *to)
 {
     const struct tm_history_query all = { .order = TM_HISTORY_BY_JOB };
-    struct export e = { history->run, to };
+    struct export e = { history->run, history, to };
 
     return tm_history_visit(history, &all, print_row, &e);
 }

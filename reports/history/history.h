@@ -227,13 +227,15 @@ enum {
     HISTORY_APPLICATION = 0x544d4842, /* "TMHB" */
     HISTORY_PAGE_BYTES = 8192,        /* a row takes up to a quarter of a page before it overflows */
     HISTORY_SQL_BYTES = 8192,
+    TM_HISTORY_OP_STATEMENTS = 7, /* of op_times.c */
     HISTORY_PATH_BYTES = 4096
 };
 
 struct tm_history {
     struct tm_run *run;
-    sqlite3 *db;                                /* the file, read only; of a renewed one: a nameless file */
-    sqlite3_stmt *put, *gates, *put_regression; /* of a renewed one, after their first use */
+    sqlite3 *db;                                          /* the file, read only; of a renewed one: a nameless file */
+    sqlite3_stmt *put, *gates, *put_regression;           /* of a renewed one, after their first use */
+    sqlite3_stmt *op_statement[TM_HISTORY_OP_STATEMENTS]; /* likewise, of op_times.c */
     bool is_renewed, is_committed;
     int64_t tables;                  /* their version: PRAGMA user_version */
     char path[HISTORY_PATH_BYTES];   /* as given by the caller: for messages */
@@ -248,6 +250,12 @@ struct tm_history {
  *         tables  their version
  * out:    NULL = no more */
 const char *tm_history_object(char sql[HISTORY_SQL_BYTES], const char *schema, int64_t tables, size_t index);
+
+/* NULL after a failure. */
+sqlite3_stmt *tm_history_prepare(struct tm_history *history, const char *sql);
+/* SQLite's message about the last failed call. */
+tm_status tm_history_fail(struct tm_history *history);
+tm_status tm_history_damaged(struct tm_history *history, const char *what);
 
 /* --- common --- */
 

@@ -3,7 +3,9 @@
 """The history of a batch through the program: the same bytes however it came about, whole at any moment, the same in SQL as
 in the export; pruning, which leaves what it has to."""
 
+import csv
 import hashlib
+import io
 import json
 import os
 import random
@@ -78,7 +80,7 @@ def the_same_bytes(tap, template, folder):
     for end in (15, 30, 45, 60):
         template.write(parts, range(end), jobs=5)
         merge(parts)
-    same = ", ".join(name for name in SCHEMA["properties"] if name != "page")
+    same = ", ".join(name for name in SCHEMA["properties"] if name not in ("page", "ops", "scopes"))
     tap.ok([tuple(row) for row in rows_of(parts, same)] == [tuple(row) for row in rows_of(whole, same)] and
            len({row["page"] for row in rows_of(parts)}) == 4 and len({row["page"] for row in rows_of(whole)}) == 1,
            "merged night by night: the same rows, each with the night whose page it is on")
@@ -109,6 +111,121 @@ def failures(tap, template, folder):
     tap.ok(merge(out).status == 0 and {row["status"] for row in rows_of(out)} == {"done"}, "and is replaced once it is done")
 
 
+# --- times of operations ---
+
+
+def varints(data):
+    """The numbers of LEB128 data."""
+    numbers, value, shift = [], 0, 0
+    for byte in data:
+        value |= (byte & 0x7f) << shift
+        shift += 7
+        if byte < 0x80:
+            numbers.append(value)
+            value, shift = 0, 0
+    return numbers
+
+
+def ops_of(out, row):
+    """{"ops", "scopes"} of a row, read with another decoder."""
+    base = sqlite3.connect(f"file:{out / 'history.db'}?immutable=1", uri=True)
+    blob = base.execute("SELECT times FROM op_times WHERE job = ? AND run = ?", (row["job"], row["id"])).fetchone()
+    names = dict(base.execute("SELECT id, name FROM op_names WHERE job = ?", (row["job"],)).fetchall())
+    base.close()
+    numbers, told = iter(varints(blob[0]) if blob else [1, 0, 0]), {}
+    assert next(numbers) == 1
+    for key in ("ops", "scopes"):
+        at, rows = 0, []
+        for _ in range(next(numbers)):
+            at += next(numbers)
+            rows.append({"name": names[at], "time_ps": 1000 * next(numbers)})
+        told |= {key: rows} if rows else {}
+    return told
+
+
+def with_ops(template, number, jobs, scale=1.0):
+    """A run whose longest operations are known: fifty of them, of which some come and go."""
+    line, result = template.run_of(number, jobs)
+    night = number // jobs
+    result["ops"] = [{"name": f"fusion.{k}" if k % 5 else f"fusion.{k}.{night // 7}", "time_ps": round(scale * 1e6 * (80 - k) + 1000 * night)} for k in range(50)]
+    result["scopes"] = [{"name": f"model/layer_{k}", "time_ps": 3e6 * (90 - k)} for k in range(50)]
+    return line, result
+
+
+def write_ops(out, template, numbers, jobs, scale=lambda number: 1.0):
+    template.write(out, numbers, jobs)
+    for number in numbers:
+        line, result = with_ops(template, number, jobs, scale(number))
+        (out / "runs" / line["id"] / "result.json").write_text(json.dumps(result), encoding="utf-8")
+
+
+def operations(tap, template, folder):
+    """The longest operations and scopes of each run: the same bytes however they came, kept after pruning, bounded."""
+    jobs, nights, out, other = 3, 40, folder / "operations", folder / "operations in parts"
+    write_ops(out, template, range(jobs * nights), jobs)
+    tap.ok(merge(out).status == 0, "merging runs with operations")
+    rows = rows_of(out)
+    wants = {line["id"]: result for line, result in (with_ops(template, number, jobs) for number in range(jobs * nights))}
+    wrong = [row["id"] for row in rows for key in ("ops", "scopes")
+             if {op["name"]: op["time_ps"] for op in ops_of(out, row)[key]} !=
+             {op["name"]: 1000 * round(op["time_ps"] / 1000) for op in wants[row["id"]][key]}]
+    tap.ok(len(rows) == len(wants) and not wrong, "the history has those of each result", *wrong[:3])
+    base = sqlite3.connect(f"file:{out / 'history.db'}?immutable=1", uri=True)
+    mean = base.execute("SELECT avg(length(times)) FROM op_times").fetchone()[0]
+    used = base.execute("SELECT count(*), count(DISTINCT job || name) FROM op_names").fetchone()
+    base.close()
+    tap.ok(mean < 600, f"in {mean:.0f} bytes a run of 50 operations and 50 scopes")
+    tap.ok(used[0] == used[1], "each name of a job once", used)
+    for last in (range(60), range(30, jobs * nights), range(jobs * nights)):  # in another order, and some first with other times
+        write_ops(other, template, last, jobs, lambda number, last=last: 1.0 if len(last) == jobs * nights else 1.5)
+        lines = [json.loads(text) for text in (other / "manifest.jsonl").read_text("utf-8").splitlines()]
+        for line in lines[1:]:
+            result = json.loads((other / "runs" / line["id"] / "result.json").read_text("utf-8"))
+            result["options"] = f"{len(last):016x}" if len(last) < jobs * nights else result["options"]
+            (other / "runs" / line["id"] / "result.json").write_text(json.dumps(result), encoding="utf-8")
+        merge(other)
+    plain = [base.execute("SELECT * FROM op_times, op_names USING (job) ORDER BY 1, 2, 3").fetchall()
+             for base in map(sqlite3.connect, (out / "history.db", other / "history.db"))]
+    tap.ok(plain[0] == plain[1], "the same however the runs came; names that no run has are gone")
+    point = run("batch", "trend", out, "job-0001", "fusion.3", "--json")
+    points = json.loads(point.out)["rows"]
+    tap.ok([p["time_ps"] for p in points] == [77_000_000 + 1000 * night for night in range(nights)] and
+           [p["night"] for p in points] == sorted(p["night"] for p in points), "the trend of an operation, night by night", point.out[:400])
+    table = list(csv.DictReader(io.StringIO(run("batch", "trend", out, "job-0001", "fusion.3", "--csv").out)))
+    tap.ok([int(line["time_ps"]) for line in table] == [p["time_ps"] for p in points], "the same as CSV", table[:2])
+    lines = run("batch", "trend", out, "job-0001", "model/layer_7", "-q").out.splitlines()
+    tap.ok(len(lines) == nights and all("scope" in line and "249" in line for line in lines), "and of a scope, as lines", *lines[:2])
+    listed = json.loads(run("batch", "trend", out, "job-0001", "--json").out)["rows"]
+    tap.ok(len(listed) == 100 and [r["name"] for r in listed[:2]] == ["fusion.0.5", "fusion.1"] and
+           [r["runs"] for r in listed[:2]] == [nights % 7, nights] and listed[1]["before_ps"] == 79_019_000, "without a name, those of the newest run", *listed[:2])
+    for words, told in ((("nobody",), "no job 'nobody'"), (("job-0001", "fusion"), "among its longest operations")):
+        result = run("batch", "trend", out, *words)
+        tap.ok(result.status == 2 and told in result.err and "hint: " in result.err, f"{told}: refused", result)
+    tap.ok(run("batch", "trend", out, "job-0001", "--json", "--csv").status == 2, "--json and --csv: refused")
+    trend = run("batch", "trend", out, "job-0001", "fusion.3").out
+    run("batch", "prune", out, "--keep", 3)
+    results = [json.loads(path.read_text("utf-8")) for path in out.glob("runs/*/result.json")]
+    tap.ok(sum(result["ops"] is None for result in results) == jobs * (nights - 3), "pruning removes them from results")
+    merge(out)
+    tap.ok(run("batch", "trend", out, "job-0001", "fusion.3").out == trend, "and not from the history")
+    many = folder / "many nights"
+    write_ops(many, template, range(410), 1)
+    merge(many)
+    ids = [row["id"] for row in rows_of(many)]
+    has = [row["id"] for row in rows_of(many) if ops_of(many, row)]
+    tap.ok(len(ids) == 410 and has == ids[10:], "they are kept for the last 400 runs of a job", len(has))
+    whole = history_of(many)
+    merge(many)
+    tap.ok(history_of(many) == whole, "and a repeated merge changes nothing")
+    base = sqlite3.connect(many / "history.db")
+    for damage in (b"", b"\x02\x00\x00", b"\x01\x01", b"\x01\x01\x00\x05\x00", b"\x01\x80\x00\x00", b"\x01\x00\x00\x00", b"\x01\x33" + b"\x01\x01" * 51 + b"\x00"):
+        base.execute("UPDATE op_times SET times = ? WHERE run = ?", (damage, has[7]))
+        base.commit()
+        result = merge(many)
+        tap.ok(result.status == 3 and "is damaged" in result.err, f"times {damage[:5]!r} are refused", result)
+    base.close()
+
+
 # --- readers ---
 
 
@@ -124,20 +241,20 @@ def readers(tap, template, folder):
     tap.ok(done.status == 0, "merging keys that mean harm", done)
     export = run("batch", "export", out)
     rows, told = rows_of(out), [json.loads(text) for text in export.out.splitlines()]
-    known = [{key: row[key] for key in row.keys() if row[key] is not None} for row in rows]
+    known = [{key: row[key] for key in row.keys() if row[key] is not None} | ops_of(out, row) for row in rows]
     tap.ok(export.status == 0 and told == known, "the export has what SQL has, in its order", export.err)
     seen = odd.replace("\u202e", "?")  # what turns text is not taken over
     tap.ok(sum(row["label"] == seen for row in rows) == 1, "a text that means harm is a text", {row["label"] for row in rows})
     validator = schemas.validator_of(tap, "history")
     wrong = [problem for row in told for problem in schemas.problems(validator, row)]
     tap.ok(not wrong, "every line fits the schema", *wrong[:3])
-    tap.ok(list(SCHEMA["properties"]) == list(rows[0].keys()), "the schema has the columns, in their order")
+    tap.ok(list(SCHEMA["properties"]) == [*rows[0].keys(), "ops", "scopes"], "the schema has the columns, in their order")
     named = folder / "named" / "history.jsonl"
     tap.ok(run("batch", "export", out, "-o", named).status == 0 and named.read_bytes() == export.raw_out,
            "into a file goes the same")
     base = sqlite3.connect(out / "history.db")
     tap.ok(base.execute("PRAGMA integrity_check").fetchone()[0] == "ok" and
-           base.execute("PRAGMA user_version").fetchone()[0] == 4 and
+           base.execute("PRAGMA user_version").fetchone()[0] == 5 and
            base.execute("PRAGMA application_id").fetchone()[0] == 0x544d4842 and
            base.execute("PRAGMA journal_mode").fetchone()[0] == "delete", "another reader finds a whole database")
     plan = " ".join(str(row) for row in base.execute("EXPLAIN QUERY PLAN SELECT * FROM runs WHERE job = 'x' ORDER BY when_ns"))
@@ -325,6 +442,7 @@ def main():
         template = made_batch.Template(folder)
         the_same_bytes(tap, template, folder)
         failures(tap, template, folder)
+        operations(tap, template, folder)
         readers(tap, template, folder)
         questions(tap, folder)
         strangers(tap, template, folder)

@@ -16,6 +16,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 import made_batch  # noqa: E402
+import make_profile  # noqa: E402
 from tap import Tap  # noqa: E402
 from tracemill import BINARY, Scratch, run  # noqa: E402
 
@@ -26,12 +27,12 @@ class Batch:
     """Nights of two jobs; the steps of the second one are `level` times as long."""
 
     def __init__(self, folder, template):
-        self.folder, self.template, self.out, self.levels = folder, template, folder / "out", {}
+        self.folder, self.template, self.out, self.levels, self.facts, self.ops = folder, template, folder / "out", {}, {}, {}
         self.out.mkdir(parents=True)
 
-    def night(self, *numbers, level=1.0, revision=None):
+    def night(self, *numbers, level=1.0, revision=None, facts=None, ops=None):
         for number in numbers:
-            self.levels[number] = (level, revision)
+            self.levels[number], self.facts[number], self.ops[number] = (level, revision), facts or {}, ops
 
     def write(self):
         lines = []
@@ -42,6 +43,8 @@ class Batch:
                 for name in ("compute_ps", "exposed_collective_ps", "idle_ps", "device_utilization_pct", "mfu_pct", "compile_time_ps", "peak_memory_bytes"):
                     result["figures"][name] = None
                 result["figures"]["step_time_ps"] = round(STEP_PS * (level if job else 1) * noise.gauss(1, 0.003))
+                result["facts"] |= self.facts[number]
+                result["ops"] = [{"name": name, "time_ps": ps} for name, ps in (self.ops[number] or {}).items()]
                 line["keys"]["revision"] = revision
                 folder = self.out / "runs" / line["id"]
                 folder.mkdir(parents=True, exist_ok=True)
@@ -166,6 +169,74 @@ def check_decisions(tap, folder, template):
     return batch
 
 
+def check_cause(tap, folder, template):
+    """Without summaries, the operations in the history say what got slower; also when the runs have been pruned."""
+    ops = {"fusion.1": 5e9, "fusion.2": 3e9, "dot.3": 2e9, "copy.4": 1e9}
+    batch = Batch(folder, template)
+    batch.night(*range(12), ops=ops)
+    batch.night(12, 13, level=1.08, ops=ops | {"dot.3": 9e9, "fusion.1": 4e9, "copy.4": 1.5e9, "fusion.2": 3.1e9, "short.5": 0.5e9})
+    result = batch.merge("--markdown", folder / "night.md")
+    wants = "dot.3 takes 9.00 ms of a step, before 2.00 ms; copy.4 takes 1.50 ms of a step, before 1.00 ms"
+    tap.ok(result.status == 1 and batch.ledger("cause") == [(wants,)] and wants in (folder / "night.md").read_text("utf-8"),
+           "the operations that got slower by most are the cause", result, batch.ledger("cause"))
+    new = Batch(folder / "new", template)
+    new.night(*range(12), ops=ops)
+    new.night(12, level=1.2, ops=ops | {"fusion.9": 2e9})
+    new.merge()
+    tap.ok(new.ledger("cause") == [("fusion.9 takes 2.00 ms of a step, before less",)], "also one that was not among them", new.ledger("cause"))
+
+
+def check_series(tap, folder, template):
+    """A library that changes with the level: a regression, or with --series-by a series of its own."""
+    for options, status in ((), 1), (("--series-by", "libraries"), 0), (("--series-by", "host,driver"), 1):
+        batch = Batch(folder / "-".join(("by", *options)), template)
+        batch.night(*range(12), facts={"jaxlib": "0.7.1", "driver": "550", "host": "a"})
+        batch.night(*range(12, 15), level=1.08, facts={"jaxlib": "0.7.2", "driver": "550", "host": "a"})
+        result = batch.merge(*options)
+        told = [text for finding in batch.page()["findings"] for text in finding["evidence"] if "jaxlib" in text]
+        tap.ok(result.status == status and len(batch.ledger()) == status and len(told) == status, f"{options}: {'one' if status else 'none'} opens", result, told)
+        batch.night(*range(15, 30), facts={"jaxlib": "0.7.2", "driver": "550", "host": "a"}, level=1.08)
+        batch.night(30, 31, 32, facts={"jaxlib": "0.7.2", "driver": "550", "host": "a"}, level=1.2)
+        batch.merge(*options)
+        again = batch.files()
+        batch.merge(*options)
+        tap.ok(batch.files() == again and max(batch.ledger("since"))[0] == made_batch.date_of(made_batch.START_NS + (30 if options and not status else 12) * made_batch.DAY_NS),
+               f"{options}: a later change is found in its series, and a repeated merge gives the same bytes", batch.ledger())
+
+
+def check_shards(tap, folder):
+    """Shards of one manifest, in any order, and results joined of folders: the same ledger as one process makes."""
+    made, markers = {}, make_profile.markers
+    for factor in (1, 2):
+        make_profile.markers = lambda python, dice, steps, length_us, factor=factor: markers(python, dice, steps, factor * length_us)
+        made[factor] = make_profile.cpu(steps=8, per_step=6).encode()
+    make_profile.markers = markers
+    for night in range(1, 13):
+        place = folder / "logs" / "job" / f"2026-11-{night:02}" / f"{'abc'[night // 5]}000000{night // 5}"
+        place.mkdir(parents=True)
+        (place / "vm.xplane.pb").write_bytes(made[2 if night > 9 else 1])
+    manifest = folder / "all.jsonl"
+    run("batch", "scan", folder / "logs", "-o", manifest, "-q")
+    outs = {name: folder / name for name in ("one", "shards", "joined")}
+    run("batch", "run", "--manifest", manifest, "-o", outs["one"], "-q")
+    for share in (2, 0, 1):
+        result = run("batch", "run", "--manifest", manifest, "-o", outs["shards"], "--shard", f"{share}/3", "-q")
+        tap.ok(result.status == 0, f"share {share}", result)
+        run("batch", "run", "--manifest", manifest, "-o", folder / f"part{share}", "--shard", f"{share}/3", "-q")
+    result = run("batch", "join", *(folder / f"part{share}" for share in (1, 2, 0)), "-o", outs["joined"], "-q")
+    shutil.copy(outs["one"] / "manifest.jsonl", outs["joined"])
+    tap.ok(result.status == 0, "three folders are joined", result)
+    told = {}
+    for name, out in outs.items():
+        result = run("batch", "merge", out, "--format", "json", "-q")
+        base = sqlite3.connect(f"file:{out / 'history.db'}?immutable=1", uri=True)
+        rows = base.execute("SELECT id, figure, state, since, revision, revision_before, cause FROM regressions").fetchall()
+        base.close()
+        told[name] = (result.status, (out / "history.db").read_bytes(), (out / "index.json").read_bytes())
+        tap.ok(result.status == 1 and ("step_time_ps", "open", "2026-11-10", "c0000002") in [row[1:5] for row in rows], f"{name}: the regression is open", result, rows)
+    tap.ok(told["one"] == told["shards"] == told["joined"], "with the same bytes")
+
+
 def check_confirm(tap, folder, template):
     """With --confirm 2, the first run only asks for another one."""
     batch = Batch(folder, template)
@@ -228,6 +299,9 @@ def main():
         template = made_batch.Template(folder / "template")
         check_life(tap, folder / "life", template)
         check_late(tap, folder / "late", template)
+        check_cause(tap, folder / "cause", template)
+        check_series(tap, folder / "series", template)
+        check_shards(tap, folder / "shards")
         check_confirm(tap, folder / "confirm", template)
         batch = check_decisions(tap, folder / "decisions", template)
         check_file(tap, batch)

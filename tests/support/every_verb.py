@@ -215,6 +215,8 @@ def batches():
     yield Case("batch regressions", DONE, "batch", "regressions", "done")
     yield Case("batch regressions --json", DONE, "batch", "regressions", "done", "--json")
     yield Case("batch regressions, stdout full", OUTPUT, "batch", "regressions", "done", "--json", printed="/dev/full")
+    yield Case("batch trend of no job", USAGE, "batch", "trend", "done", "nobody")
+    yield Case("batch trend, half a history", INPUT, "batch", "trend", "half-history", "job")
     yield Case("batch ack of nothing", USAGE, "batch", "ack", "done", "r-0000000000", "--reason", "x")
     yield Case("batch accept, half a history", INPUT, "batch", "accept", "half-history", "r-0000000000")
     yield Case("batch prune", DONE, "batch", "prune", "done", "--keep", "1")

@@ -144,9 +144,10 @@ static void the_status_tells_whether_it_is_done_again(void **state)
 
 static void members_are_those_of_the_schema(void **state)
 {
-    static const char *const keys[] = { "schema", "schema_version", "tool",    "definitions", "id",          "host",
-                                        "status", "exit_status",    "message", "hint",        "fingerprint", "options",
-                                        "pruned", "files",          "figures", "facts",       "verdict" };
+    static const char *const keys[] = { "schema",      "schema_version", "tool",        "definitions", "id",
+                                        "host",        "status",         "exit_status", "message",     "hint",
+                                        "fingerprint", "options",        "pruned",      "files",       "figures",
+                                        "facts",       "verdict",        "ops",         "scopes" };
     struct tm_result_about about = about_of(TM_RESULT_FAILED);
     struct tm_doc *doc;
     struct tm_run run;

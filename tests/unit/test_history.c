@@ -581,11 +581,11 @@ static void other_files_are_refused_and_kept(void **state)
     run_sql("CREATE TABLE runs (id TEXT)");
     assert_is_refused("another program", "move it away");
     run_sql("PRAGMA application_id = 0x544d4842");
-    assert_is_refused("version 0; this program reads version 4", "move it away");
-    run_sql("PRAGMA user_version = 5");
-    assert_is_refused("version 5; this program reads version 4", "newer tracemill");
+    assert_is_refused("version 0; this program reads version 5", "move it away");
+    run_sql("PRAGMA user_version = 6");
+    assert_is_refused("version 6; this program reads version 5", "newer tracemill");
     run_sql("PRAGMA user_version = -1");
-    assert_is_refused("version -1; this program reads version 4", "move it away");
+    assert_is_refused("version -1; this program reads version 5", "move it away");
     run_sql("PRAGMA user_version = 1");
     assert_is_refused("'runs' in it was not created by tracemill", "remove");
     run_sql("PRAGMA user_version = 2");
