@@ -744,6 +744,34 @@ static const struct tm_doc_field collectives_skew_worst[] = {
     { .key = NULL },
 };
 
+static const struct tm_doc_field collectives_skew_path_devices[] = {
+    { "device", TM_DOC_DEVICE, .title = "Device" },
+    { "total_ps", TM_DOC_TIME | TM_DOC_SUM | TM_DOC_ADDS, .title = "Time on the path", .help = "Its time between "
+      "collectives while the path is on it: its own work, and that of its host." },
+    { "share_pct", TM_DOC_SHARE, .title = "Share" },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field collectives_skew_path[] = {
+    { "total_ps", TM_DOC_TIME, .title = "Length of the path", .help = "From the first arrival to the end of the last "
+      "collective; move_ps and the time of the devices add up to it." },
+    { "move_ps", TM_DOC_TIME, .title = "In collectives", .help = "On the path, from the arrival of the last device "
+      "on." },
+    { "collectives", TM_DOC_COUNT, .title = "Replayed collectives", .help = "Matched collectives in which all devices "
+      "must be at the same time." },
+    { "on_path", TM_DOC_COUNT, .title = "On the path" },
+    { "switches", TM_DOC_COUNT, .title = "Device changes", .help = "How often the path moves to a device that arrived "
+      "later." },
+    { "host_switches", TM_DOC_COUNT, .title = "Host changes", .help = "Of these, to a device of another host." },
+    { "stragglers_saved_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Saved without stragglers", .help = "Device time, if "
+      "the last device of each collective arrived together with the one before it." },
+    { "imbalance_saved_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Saved with equal work", .help = "Device time, if no "
+      "device took longer between collectives than the mean of all devices." },
+    { "devices", TM_DOC_OBJECT | TM_DOC_LIST | TM_DOC_MAIN, .title = "Devices on the path across hosts",
+      .fields = collectives_skew_path_devices },
+    { .key = NULL },
+};
+
 static const struct tm_doc_field collectives_skew[] = {
     { "communicators", TM_DOC_COUNT, .title = "Communicators" },
     { "matched", TM_DOC_COUNT | TM_DOC_SUM, .title = "Matched collectives", .help = "Collectives of a group of "
@@ -772,6 +800,8 @@ static const struct tm_doc_field collectives_skew[] = {
       "twice as much as the others, and last more often than by chance." },
     { "members", TM_DOC_OBJECT | TM_DOC_LIST | TM_DOC_MAIN, .title = "Members", .fields = collectives_skew_members },
     { "worst", TM_DOC_OBJECT | TM_DOC_LIST, .title = "Latest ones", .fields = collectives_skew_worst, .most = 20 },
+    { "critical_path", TM_DOC_OBJECT | TM_DOC_OR_NULL, .help = "The path through the collectives of several hosts, and "
+      "replays without what delays them; null for one host.", .fields = collectives_skew_path },
     { .key = NULL },
 };
 

@@ -237,6 +237,15 @@ static const struct tm_table worst = {
     .is_detail = true,
 };
 
+static const struct tm_table path_devices = {
+    .id = "collective-path-devices",
+    .caption = "Devices on the path across hosts",
+    .shows = "device, total_ps, share_pct",
+    .list = "collectives.skew.critical_path.devices",
+    .paper_rows = 16,
+    .is_detail = true,
+};
+
 static void emit_skew(const struct tm_content *content, const struct tm_value *skew)
 {
     tm_emit_subheading(content, "Late arrivals");
@@ -251,6 +260,11 @@ static void emit_skew(const struct tm_content *content, const struct tm_value *s
     tm_emit_facts(content, "collective-skew", "collectives.skew",
                   "straggler, p50_ps, p95_ps, max_ps, wait_ps, matched, unmatched rare, incomplete rare");
     tm_emit_table(content, &members);
+    if (tm_has(tm_get(skew, "critical_path"))) {
+        tm_emit_facts(content, "collective-path", "collectives.skew.critical_path",
+                      "total_ps, move_ps, on_path, host_switches, stragglers_saved_ps, imbalance_saved_ps");
+        tm_emit_table(content, &path_devices);
+    }
     tm_emit_table(content, &worst);
     if (tm_length(tm_get(skew, "worst")) > 0 && tm_has_hosts(content))
         tm_emit(content, TM_TONE_QUIET, "Times are those of the device's own host.");

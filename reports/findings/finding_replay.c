@@ -168,19 +168,53 @@ static int64_t add_busy(const struct tm_findings *all, const struct sum *sum, co
     return busy_ps;
 }
 
-/* Of the waits for late devices, what no finding on unequal work claims.  Unequal work is left out as a whole.  Replays are
- * of one host each: in none of them a device waits less for one of another host. */
-static bool add_devices(const struct tm_findings *all, const struct sum *sum, const char *kind, int64_t at_stake_ps)
+static bool is_about_devices(const char *kind)
 {
-    if (kind && strcmp(kind, "stragglers") == 0)
-        leave_out_part(sum, kind, at_stake_ps, tm_int(tm_path(all->summary, "total.exposed_wait_ps")));
-    else if (kind && strcmp(kind, "imbalance") == 0)
-        leave_out(sum, kind, saved_without(sum->path, kind));
-    else
-        return false;
-    if (tm_length(tm_path(all->summary, "input.hosts")) > 1)
-        sum->to->why = "replays do not follow waits from host to host";
-    return true;
+    return kind && (strcmp(kind, "stragglers") == 0 || strcmp(kind, "imbalance") == 0);
+}
+
+/* With several hosts, their collectives are replayed: a replay of the steps of one host follows no waits from host to
+ * host. */
+static bool is_across_hosts(const struct tm_findings *all, const char *kind)
+{
+    return is_about_devices(kind) && tm_has(tm_path(all->summary, "collectives.skew.critical_path"));
+}
+
+/* What devices save together, of their windows. */
+static double saved_of_devices(const struct tm_findings *all, const struct sum *sum, const char *kind)
+{
+    const struct tm_value *const across = tm_path(all->summary, "collectives.skew.critical_path");
+    const char *const key = strcmp(kind, "stragglers") == 0 ? "stragglers_saved_ps" : "imbalance_saved_ps";
+
+    return is_across_hosts(all, kind) ? tm_share_pct(tm_int(tm_get(across, key)), tm_query_window_ps(all->summary))
+                                      : saved_without(sum->path, kind);
+}
+
+/* Of the waits for late devices, what no finding on unequal work claims.  Unequal work is left out as a whole. */
+static void add_devices(const struct tm_findings *all, const struct sum *sum, const char *kind, int64_t at_stake_ps)
+{
+    const int64_t wait_ps = tm_int(tm_path(all->summary, "total.exposed_wait_ps"));
+    const double part = fmin(wait_ps > 0 ? (double)at_stake_ps / (double)wait_ps : 1, 1);
+
+    leave_out(sum, kind,
+              strcmp(kind, "stragglers") == 0 ? part * saved_of_devices(all, sum, kind)
+                                              : saved_of_devices(all, sum, kind));
+}
+
+/* Why no replay of a finding's kind is known; NULL = one is. */
+static const char *why_not_replayed(const struct tm_findings *all, const struct sum *sum, const char *kind)
+{
+    const struct tm_value *const replay = tm_get(sum->path, "replay");
+
+    if (is_across_hosts(all, kind))
+        return NULL;
+    if (is_about_devices(kind) && tm_length(tm_path(all->summary, "input.hosts")) > 1)
+        return "collectives of several hosts were not replayed";
+    if (!tm_has(replay))
+        return tm_reason_of(all->summary, tm_has(sum->path) ? "critical_path.replay" : "critical_path");
+    if (100 * fabs(tm_double(tm_get(replay, "error_ps"))) > ERROR_MOST_PCT * tm_double(tm_get(replay, "total_ps")))
+        return "the dependencies of the steps are not known well enough";
+    return NULL;
 }
 
 /* Idle time whose cause the path does not see: where launches are known to be long before the pause that they end, or
@@ -208,16 +242,14 @@ struct tm_replayed tm_finding_replay(const struct tm_findings *all, const char *
 {
     struct tm_replayed r = { .why = NULL };
     const struct sum sum = { tm_get(all->summary, "critical_path"), &r };
-    const struct tm_value *replay = tm_get(sum.path, "replay");
     int64_t rest_ps = 0;
 
-    if (!tm_has(replay))
-        r.why = tm_reason_of(all->summary, tm_has(sum.path) ? "critical_path.replay" : "critical_path");
-    else if (100 * fabs(tm_double(tm_get(replay, "error_ps"))) > ERROR_MOST_PCT * tm_double(tm_get(replay, "total_ps")))
-        r.why = "the dependencies of the steps are not known well enough";
+    r.why = why_not_replayed(all, &sum, kind);
     if (r.why)
         return r;
-    if (!add_devices(all, &sum, kind, at_stake_ps)) {
+    if (is_about_devices(kind)) {
+        add_devices(all, &sum, kind, at_stake_ps);
+    } else {
         rest_ps = add_waits(all, &sum, claimed_ps, at_stake_ps);
         rest_ps = add_busy(all, &sum, kind, rest_ps);
     }
@@ -226,7 +258,8 @@ struct tm_replayed tm_finding_replay(const struct tm_findings *all, const char *
     for (size_t i = 0; i < r.count; i++)
         if (is_missing(sum.path, r.without[i]))
             r.why = "no step with it was replayed";
-    find_other(&sum);
+    if (!is_across_hosts(all, kind)) /* on the path of one host, waits for others are time in collectives */
+        find_other(&sum);
     r.elsewhere_pct = idle_elsewhere(all, &sum, claimed_ps);
     return r;
 }

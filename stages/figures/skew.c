@@ -154,7 +154,8 @@ static void add_last(struct adding *a, const struct coming *last)
     sums->alone_ps = tm_sum_times(sums->alone_ps, alone_ps);
 }
 
-static void add_instance(struct adding *a)
+/* in:     is_meeting  all of its devices must be in it at once */
+static void add_instance(struct adding *a, bool is_meeting)
 {
     struct skew_sums *sums = a->sums;
     const struct coming *last = put_in_order(a), *first = a->order;
@@ -173,6 +174,8 @@ static void add_instance(struct adding *a)
         show_members(a, last->start_ps);
     if (!tm_skew_has_chosen(&a->from))
         return;
+    if (is_meeting && sums->path.meetings)
+        tm_skew_path_take(&sums->path, &a->from, last->start_ps);
     sums->matched++;
     sums->incomplete += a->from.group_size > a->from.count;
     sums->late_ps = tm_sum_times(sums->late_ps, skew_ps);
@@ -200,7 +203,7 @@ static void add_instances(struct adding *a)
         if (a->from.count > 1)
             tm_skew_look_at_overlap(&a->from, &has_to, &does, &fits);
         if (a->from.count > 1 && fits && (does || !has_to))
-            add_instance(a);
+            add_instance(a, has_to);
         else
             leave_unmatched(a);
     }
@@ -248,7 +251,11 @@ static void read_matches(struct adding *a)
     tm_skew_align(&a->from, sums->hosts, &sums->clock);
     tm_skew_count_overlap(&a->from, sums->clock.is_aligned, false, &sums->overlap);
     if (tm_skew_is_believed(&sums->overlap)) {
+        if (sums->clock.is_aligned && sums->clock.hosts > 1)
+            tm_skew_path_open(&sums->path, a->k);
         add_instances(a);
+        if (sums->path.meetings)
+            tm_skew_path_conclude(&sums->path, a->k);
         return;
     }
     tm_skew_rewind(&a->from);
@@ -290,6 +297,7 @@ void tm_skew_free_sums(struct skew *k, struct skew_sums *sums)
     tm_give(&k->run->budget, TM_ACCOUNT_MODEL, sums->members,
             sums->members ? k->members.count * sizeof(*sums->members) : 0);
     tm_give(&k->run->budget, TM_ACCOUNT_MODEL, sums->hosts, sums->hosts ? k->clock_count * sizeof(*sums->hosts) : 0);
+    tm_skew_path_free(&sums->path, k);
     tm_sorter_free(sums->lengths);
     tm_sorter_free(sums->rows);
     tm_top_rows_free(sums->worst);
@@ -485,6 +493,13 @@ static void add_percentiles(struct skew_sums *sums, struct tm_value *skew)
     }
 }
 
+static const char *why_no_path(const struct clock_check *clock)
+{
+    if (clock->hosts < 2)
+        return "the collectives are those of one host: see its critical path";
+    return clock->is_aligned ? NULL : clock->why ? clock->why : "the clocks of the hosts do not agree";
+}
+
 static void add_figures(const struct skew *k, struct matches *m, struct skew_sums *sums, const struct tm_value *names,
                         struct tm_value *skew)
 {
@@ -504,6 +519,7 @@ static void add_figures(const struct skew *k, struct matches *m, struct skew_sum
     list = tm_add_array(skew, "worst");
     for (uint64_t i = 0; i < tm_top_rows_count(sums->worst); i++)
         add_worst_row(k, m, tm_top_rows_at(sums->worst, i), list);
+    tm_skew_path_report(&sums->path, k, why_no_path(&sums->clock), skew);
 }
 
 static void add_nothing(const struct skew *k, const struct skew_sums *sums, const struct tm_value *names,
@@ -518,6 +534,7 @@ static void add_nothing(const struct skew *k, const struct skew_sums *sums, cons
     tm_add_null(skew, "straggler", why);
     add_skew_members(k, sums, skew);
     (void)tm_add_array(skew, "worst");
+    tm_skew_path_report(&sums->path, k, why, skew);
 }
 
 void tm_skew_report(struct skew *k, struct matches *m, struct skew_sums *sums, const struct tm_value *names,

@@ -103,8 +103,16 @@ static inline size_t collectives_memory(struct tm_run *run, int parts)
 }
 
 /* Parts of what the tables of collectives may take, in 32nds.  All but the first two are needed for
- * the report only. */
-enum { SKEW_ARRIVALS = 5, SKEW_COMMUNICATORS = 2, SKEW_JOINED = 3, SKEW_LENGTHS = 1, SKEW_ROWS = 1, SKEW_MATCHED = 3 };
+ * the report only; the last one twice, before the exposed time of collectives is split, whose rows take 4. */
+enum {
+    SKEW_ARRIVALS = 5,
+    SKEW_COMMUNICATORS = 2,
+    SKEW_JOINED = 3,
+    SKEW_LENGTHS = 1,
+    SKEW_ROWS = 1,
+    SKEW_MATCHED = 3,
+    SKEW_MEETINGS = 2
+};
 
 /* --- matching: skew_matches.c --- */
 
@@ -232,6 +240,43 @@ static inline bool tm_skew_is_believed(const struct overlap *o)
  * in:     hosts  as in *it, zeroed */
 void tm_skew_align(struct instances *it, struct host_alignment *hosts, struct clock_check *check);
 
+/* --- the path through collectives of several hosts: skew_path.c --- */
+
+/* What is left out in a replay of the matched collectives. */
+enum { SKEW_WITHOUT_STRAGGLERS, SKEW_WITHOUT_IMBALANCE, SKEW_REPLAYS };
+
+/* A device on the common clock. */
+struct skew_path_member {
+    int64_t end_ps;                 /* of its previous collective; INT64_MIN = it has had none */
+    int64_t load_ps;                /* between its collectives */
+    int64_t shift_ps[SKEW_REPLAYS]; /* replayed minus recorded time; at most 0 */
+    int64_t path_ps;                /* of its work on the path */
+};
+
+/* Collectives that all of their devices must be in at once, in the order in which their last devices arrived.
+ * source: docs/metrics.md, "Path across hosts" */
+struct skew_path {
+    struct tm_sorter *meetings; /* struct meeting */
+    struct skew_path_member *members;
+    int64_t begin_ps, end_ps; /* the earliest start, the latest end */
+    int64_t move_ps;          /* on the path, from the arrival of the last device on */
+    int64_t
+        saved_ps[SKEW_REPLAYS]; /* device time: what the last collective of each host ends earlier, times its devices */
+    uint64_t count, on_path;    /* collectives */
+    uint64_t switches, host_switches;
+    bool is_known;
+};
+
+/* owns:   the caller owns what is in *path, also after a failure: tm_skew_path_free */
+void tm_skew_path_open(struct skew_path *path, struct skew *k);
+/* One collective with an analyzed part.  in: last_ps  start of its last device, on the common clock */
+void tm_skew_path_take(struct skew_path *path, const struct instances *it, int64_t last_ps);
+/* All have been taken. */
+void tm_skew_path_conclude(struct skew_path *path, struct skew *k);
+/* in:     why  why hosts are not compared; NULL = they are */
+void tm_skew_path_report(const struct skew_path *path, const struct skew *k, const char *why, struct tm_value *skew);
+void tm_skew_path_free(struct skew_path *path, struct skew *k);
+
 /* --- figures: skew.c --- */
 
 /* What a device did in the collectives that were matched. */
@@ -252,6 +297,7 @@ struct skew_sums {
     struct tm_sorter *lengths;    /* int64_t, the skew of each */
     struct tm_sorter *rows;       /* struct matched, in the order (member, serial) */
     struct tm_top_rows *worst;    /* struct late_row */
+    struct skew_path path;
     uint64_t matched, unmatched;
     uint64_t incomplete; /* of the matched: with members that are not in the profile */
     int64_t late_ps, wait_ps, max_ps;

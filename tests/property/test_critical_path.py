@@ -160,8 +160,42 @@ def check_bytes(tap):
                "the same for any number of processes and any memory", d.report())
 
 
+def check_across(tap):
+    """Collectives of several hosts: the path through them and its replays are known; the same for any processes."""
+    spaces, truth = made_path.across()
+    with Scratch() as folder:
+        run = folder / "run"
+        run.mkdir()
+        for host, space in spaces.items():
+            (run / f"{host}.xplane.pb").write_bytes(space.encode())
+        found = []
+        for options in (("--jobs", "1"), ("--jobs", "2"), ("--jobs", "3", "--memory", "32M")):
+            _, summary = summary_of(run, folder / f"out{len(found)}", "--steps", "all", *options)
+            found.append(summary["collectives"]["skew"]["critical_path"])
+    path, d = found[0], Differences("three hosts")
+    d.equal("devices", {**dict.fromkeys((row["device"] for row in path["devices"]), 0), **truth["path"]},
+            {row["device"]: row["total_ps"] / US for row in path["devices"]})
+    d.equal("move_ps", truth["move"] * US, path["move_ps"])
+    d.equal("total_ps", path["total_ps"], path["move_ps"] + sum(row["total_ps"] for row in path["devices"]))
+    d.equal("collectives", (20, 20), (path["collectives"], path["on_path"]))
+    d.equal("host_switches", truth["host_switches"], path["host_switches"])
+    d.equal("without stragglers", truth["stragglers"] * truth["devices"] * US, path["stragglers_saved_ps"])
+    want = truth["imbalance"] * truth["devices"] * US
+    d.equal("without imbalance", True, abs(want - path["imbalance_saved_ps"]) <= 20 * truth["devices"])
+    tap.ok(not d.wrong and found == [path] * 3, f"collectives of three hosts: {d.compared} figures", d.report())
+    d, total = Differences("findings"), summary["total"]
+    replayed = {f["id"]: f["replay"] for f in summary["findings"] if f["id"] in ("straggler", "slow_device")}
+    d.equal("replayed", {"straggler": ["stragglers"], "slow_device": ["imbalance"]},
+            {name: replay["without"] for name, replay in replayed.items()})
+    part = replayed["straggler"]["measured_ps"] / total["exposed_wait_ps"]
+    d.near("stragglers", part * 100 * path["stragglers_saved_ps"] / total["window_ps"], replayed["straggler"]["saved_pct"])
+    d.near("imbalance", 100 * path["imbalance_saved_ps"] / total["window_ps"], replayed["slow_device"]["saved_pct"])
+    tap.ok(not d.wrong, "findings on late devices of several hosts are checked by a replay", d.report())
+
+
 def main():
     tap = Tap()
+    check_across(tap)
     check_planted(tap)
     check_findings(tap)
     check_made(tap)

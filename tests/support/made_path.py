@@ -29,9 +29,9 @@ class Made:
         line.events.append(Event(name, (self.base + begin) * US, length * US,
                                  {"correlation_id": self.correlation, **stats, **facts}))
 
-    def space(self):
+    def space(self, host="host0"):
         planes = [Plane(f"/device:GPU:{d}", d, list(lines.values()), dict(PLANE)) for d, lines in enumerate(self.streams)]
-        return Space([*planes, Plane("/host:CPU", lines=[self.python]), *environment_planes()], "host0")
+        return Space([*planes, Plane("/host:CPU", lines=[self.python]), *environment_planes()], host)
 
 
 def event_waits(m):
@@ -137,3 +137,46 @@ def make(rounds=2, cases=CASES, devices=2):
         truth.append((case.__name__, length, parts))
         m.base += length
     return m.space(), truth
+
+
+# What each device of three hosts computes before the all-reduce of a step, in microseconds.
+WORK = ((100, 90), (120, 100), (200, 110))
+MOVE = 50
+
+
+def across(rounds=20, rest=20):
+    """Hosts that wait for each other in an all-reduce of each step.  Every fifth step, the second host is the last one.
+    out: the profiles by host, and what is known of them, in microseconds"""
+    hosts = [Made(len(devices)) for devices in WORK]
+    loads, own, path = {}, [], {}
+    for number in range(rounds):
+        works = [[us + 130 * (h == 1 and d == 0 and number % 5 == 4) for d, us in enumerate(devices)]
+                 for h, devices in enumerate(WORK)]
+        last = 15 + max(map(max, works))
+        length = last + MOVE + rest
+        for made, devices in zip(hosts, works):
+            made.host("train", 0, length, _r=1, step_num=number)
+            for d, us in enumerate(devices):
+                made.work("k", 5 + d, 15, us, device=d)
+                made.work(ALL_REDUCE, 9 + d, 15 + us, last + MOVE - 15 - us, device=d, stream=15)
+            made.base += length
+        first = min(map(min, works))
+        since = -first if number == 0 else rest + 15  # the path starts with the first arrival
+        own.append({(h, d): since + us for h, devices in enumerate(works) for d, us in enumerate(devices)})
+        for device, us in own[-1].items():
+            loads[device] = loads.get(device, 0) + us
+        device = max(own[-1], key=own[-1].get)
+        path[device] = path.get(device, 0) + own[-1][device]
+    late = [max(step, key=step.get)[0] for step in own]
+    mean = sum(loads.values()) / len(loads)
+    even = [{device: us * min(1, mean / loads[device]) for device, us in step.items()} for step in own]
+    truth = {
+        "path": {f"host{h}/gpu:{d}": us for (h, d), us in path.items()},
+        "move": MOVE * rounds,
+        # the path ends on the first of the devices that end together
+        "host_switches": sum(a != b for a, b in zip(late, late[1:] + [0])),
+        "stragglers": sum(sorted(step.values())[-1] - sorted(step.values())[-2] for step in own),
+        "imbalance": sum(max(step.values()) - max(more.values()) for step, more in zip(own, even)),
+        "devices": len(loads),
+    }
+    return {f"host{h}": made.space(f"host{h}") for h, made in enumerate(hosts)}, truth

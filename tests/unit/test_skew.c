@@ -430,6 +430,13 @@ static void hosts_are_brought_together_by_their_clock(void **state)
         assert_int_equal(integer(&r, "clock.hosts"), 2);
         assert_int_equal(integer(&r, "clock.checked"), 10);
         assert_true(tm_is(bench_get(&r.bench, "collectives.skew.clock.aligned")));
+        /* each round comes 30 us earlier than the one before it, on both; the path: 30 us + 9 rounds of 80 us */
+        assert_int_equal(integer(&r, "critical_path.stragglers_saved_ps"), 2 * 300 * US);
+        assert_int_equal(integer(&r, "critical_path.total_ps"), 950 * US);
+        assert_int_equal(integer(&r, "critical_path.move_ps"), 10 * 20 * US);
+        assert_int_equal(integer(&r, "critical_path.devices[0].total_ps"), 0);
+        assert_int_equal(integer(&r, "critical_path.devices[1].total_ps"), 750 * US);
+        assert_int_equal(integer(&r, "critical_path.host_switches"), 1);
         end_rig(&r);
     }
 }
@@ -774,15 +781,18 @@ static void partials_of_two_hosts_are_compared(void **state)
     assert_string_equal(tm_text(bench_get(&again, "collectives.skew.members[3].device")), "h1/gpu:1");
     assert_int_equal(tm_int(bench_get(&again, "collectives.total.exposed_wait_ps")), 40 * US);
     assert_int_equal(tm_int(bench_get(&again, "collectives.total.exposed_move_ps")), 4 * 30 * US);
+    assert_int_equal(tm_int(bench_get(&again, "collectives.skew.critical_path.total_ps")), 50 * US);
+    /* two come last: neither is the only one */
+    assert_int_equal(tm_int(bench_get(&again, "collectives.skew.critical_path.stragglers_saved_ps")), 0);
     bench_close(&again);
     assert_ledger_is_even(&run);
 }
 
 /* --- memory --- */
 
-static tm_status many(struct rig *r, uint32_t count)
+static tm_status take_many(struct rig *r, uint32_t count)
 {
-    tm_status st = try_rig(r, 4);
+    tm_status st = TM_OK;
 
     for (uint32_t i = 0; i < count && st == TM_OK; i++) {
         for (uint32_t device = 0; device < 4 && st == TM_OK; device++) {
@@ -793,30 +803,46 @@ static tm_status many(struct rig *r, uint32_t count)
             st = bench_take(&r->bench, &event);
         }
     }
-    if (st == TM_OK)
-        st = bench_end(&r->bench);
+    return st == TM_OK ? bench_end(&r->bench) : st;
+}
+
+/* The same on each host. */
+static tm_status many(struct rig *r, uint32_t hosts, uint32_t count)
+{
+    tm_status st = try_rig(r, 4);
+
+    for (uint32_t i = 0; i < hosts && st == TM_OK; i++) {
+        if (i)
+            st = begin(r);
+        if (st == TM_OK)
+            st = take_many(r, count);
+    }
     return st == TM_OK ? try_report(r) : st;
 }
 
 static void many_collectives_keep_to_the_memory(void **state)
 {
-    struct rig r;
-
     (void)state;
-    test_run_init(&r.run);
-    OK(many(&r, 20000));
-    assert_int_equal(integer(&r, "matched"), 20000);
-    assert_int_equal(integer(&r, "late_ps"), (int64_t)20000 * 3 * US);
-    assert_int_equal(integer(&r, "members[0].last_count"), 5000);
-    assert_true(r.run.budget.peak_bytes[TM_ACCOUNT_TABLES] <=
-                tm_budget_share(&r.run.budget, TM_ACCOUNT_TABLES) / 64 * TM_TABLES_COLLECTIVES);
-    end_rig(&r);
+    for (uint32_t hosts = 1; hosts <= 2; hosts++) {
+        struct rig r;
+
+        test_run_init(&r.run);
+        OK(many(&r, hosts, 20000));
+        assert_int_equal(integer(&r, "matched"), 20000);
+        assert_int_equal(integer(&r, "late_ps"), (int64_t)20000 * 3 * US);
+        assert_int_equal(integer(&r, "members[0].last_count"), 5000);
+        assert_true(r.run.budget.peak_bytes[TM_ACCOUNT_TABLES] <=
+                    tm_budget_share(&r.run.budget, TM_ACCOUNT_TABLES) / 64 * TM_TABLES_COLLECTIVES);
+        if (hosts == 2)
+            assert_int_equal(integer(&r, "critical_path.collectives"), 20000);
+        end_rig(&r);
+    }
 }
 
 static tm_status whole_job(struct tm_run *run)
 {
     struct rig r = { .run = *run };
-    const tm_status st = many(&r, 1000);
+    const tm_status st = many(&r, 2, 1000);
 
     close_rig(&r);
     *run = r.run;
