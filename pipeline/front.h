@@ -140,6 +140,14 @@ static inline void *tm_site_rows_at(struct tm_site_rows *rows, uint64_t site, bo
     return row;
 }
 
+/* The number of a site that two numbers identify, such as a name and a config.  As many consecutive numbers of either
+ * kind as there are rows have a row each, whatever the other one is.
+ * in:     second  not UINT32_MAX */
+static inline uint64_t tm_site_of_pair(uint32_t first, uint32_t second)
+{
+    return ((uint64_t)second << 32 | (first ^ second * UINT32_C(0x9e3779b1))) + 1; /* times an odd number: one to one */
+}
+
 /* Rows in front of a group table: one row per site (pipeline/front.h) is accumulated in place, and moves to the groups
  * when another site needs its place, or at the end of a host.  An event thus costs an index calculation and a few
  * additions, and the hash of the group's key is computed once per site.  A row may be longer than the group's: the part

@@ -240,7 +240,7 @@ static void add_segment(struct walk *w, int kind, tm_strid name, uint32_t config
     w->step.parts.ps[kind] += length_ps;
     if (config >= NO_CONFIG)
         config = NO_CONFIG | (uint32_t)kind;
-    row = tm_front_at(&p->front, ((uint64_t)name << 32 | config) + 1, &is_new);
+    row = tm_front_at(&p->front, tm_site_of_pair(name, config), &is_new);
     if (!row)
         return;
     if (is_new)

@@ -99,6 +99,40 @@ static void groups_are_the_same_for_any_number_of_rows(void **state)
     }
 }
 
+/* How many of the pairs that occur again no longer have their row. */
+static uint64_t count_lost(struct tm_run *run, uint32_t firsts, uint32_t seconds)
+{
+    struct tm_groups *groups = tm_groups_new(run, TM_ACCOUNT_TABLES, sizeof(struct row), 1 << 20, merge);
+    struct tm_front front;
+    uint64_t lost = 0;
+
+    assert_int_equal(tm_front_init(&front, run, TM_ACCOUNT_TABLES, sizeof(struct site_row), 256 << 10, groups), TM_OK);
+    for (uint32_t i = 0; i < 2 * firsts * seconds; i++) {
+        const uint32_t first = i % firsts, second = UINT32_C(0xffffff00) + i / firsts % seconds;
+        struct site_row *row;
+        bool is_new;
+
+        row = tm_front_at(&front, tm_site_of_pair(first, second), &is_new);
+        assert_non_null(row);
+        row->row.key = (struct tm_key){ first, second };
+        lost += is_new && i >= firsts * seconds;
+    }
+    tm_front_release(&front);
+    tm_groups_free(groups);
+    return lost;
+}
+
+static void pairs_that_share_a_number_have_rows_of_their_own(void **state)
+{
+    struct tm_run run;
+
+    (void)state;
+    test_run_init(&run);
+    assert_int_equal(count_lost(&run, 200, 1), 0);
+    assert_int_equal(count_lost(&run, 1, 200), 0);
+    assert_ledger_is_even(&run);
+}
+
 static tm_status use_small(struct tm_run *run)
 {
     return use_front(run, 0, NULL);
@@ -114,6 +148,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(groups_are_the_same_for_any_number_of_rows),
+        cmocka_unit_test(pairs_that_share_a_number_have_rows_of_their_own),
         cmocka_unit_test(each_refused_request_ends_clean),
     };
 
