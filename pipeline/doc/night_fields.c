@@ -404,7 +404,7 @@ static const struct tm_doc_field night_fields[] = {
       .fields = regressions },
     { "closed", TM_DOC_OBJECT | TM_DOC_LIST, .help = "Regressions that a run of this page closed.",
       .fields = regressions },
-    { "better", TM_DOC_OBJECT | TM_DOC_LIST, .help = "Figures that improved in the runs of this page.",
+    { "better", TM_DOC_OBJECT | TM_DOC_LIST, .help = "Figures that improved this night.",
       .fields = changed },
     { "jobs", TM_DOC_OBJECT | TM_DOC_LIST, .help = "For its newest run; in the order of the states.", .fields = job },
     { "trends", TM_DOC_OBJECT | TM_DOC_LIST, .help = "Of 24 jobs.", .fields = trend, .most = 48 },

@@ -118,7 +118,7 @@ bool tm_are_measured_alike(const struct comparison *c, size_t side);
 enum test_basis tm_basis_of(const struct comparison *c, size_t side);
 
 /* It starts with this. */
-#define NO_SIGNIFICANCE "no significance: "
+#define NO_SIGNIFICANCE "significance not tested: "
 
 const char *tm_no_test_reason(const struct comparison *c, size_t side, char *out, size_t out_bytes);
 /* The step time of the base that shares refer to. */

@@ -687,7 +687,7 @@ void tm_find_idle_changes(struct causes *k)
         if (isfinite(before) && isfinite(after) && has_grown(before, after, change_ps < 0 ? -1 : 1))
             tm_cause_say(cause, "%s launches per step, was %s.", tm_format_number(b, after),
                          tm_format_number(a, before));
-        cause->why = "The device has no work in this time.";
+        cause->why = "The device has no work during this time.";
         cause->fixes = idle_kinds[i].fixes;
     }
 }

@@ -114,8 +114,7 @@ static void emit_more(const struct tm_content *content, const char *list)
 
 static void emit_improvements(const struct tm_content *content)
 {
-    tm_emit(content, TM_TONE_QUIET,
-            "Figures that improved in the runs of this page, compared with the baseline of their job.");
+    tm_emit(content, TM_TONE_QUIET, "Figures that improved this night, compared with the baseline of their job.");
     emit_list(content, "better", "Improved",
               "job, report link, title, before_text, value_text, change_text, band_text, runs wide");
     emit_more(content, "better");
@@ -135,8 +134,8 @@ static const struct tm_section nightly_improvements_section = {
 static void emit_regressions(const struct tm_content *content)
 {
     tm_emit(content, TM_TONE_QUIET,
-            "Changes of level and drifts that have not recovered, of all nights; those found in the runs of this page "
-            "come first. Acknowledge one with `tracemill batch ack OUT ID --reason TEXT`, or make the new level the "
+            "Changes of level and drifts of all nights that have not recovered, those of this night first. Acknowledge "
+            "one with `tracemill batch ack OUT ID --reason TEXT`, or make the new level the "
             "baseline with `tracemill batch accept OUT ID`.");
     emit_list(content, "regressions", "Open regressions",
               "regression, job, report link, title, state, kind wide, since, before_text, after_text, change_text, "
@@ -150,7 +149,7 @@ static void emit_regressions(const struct tm_content *content)
     emit_list(content, "acknowledged", "Acknowledged regressions",
               "regression, job, report link, title, since, before_text, after_text, change_text, runs, reason, "
               "decided wide, cause given wide, revision given wide, id wide, good_id wide, good_report link");
-    emit_list(content, "closed", "Closed by the runs of this page",
+    emit_list(content, "closed", "Closed this night",
               "regression, job, title, state, since, closed, before_text, after_text, runs, reason given, "
               "revision given wide, id wide");
 }

@@ -166,7 +166,7 @@ static void add_kpis(struct night *night)
         worse = { "worse", "Regressed jobs", "count", "Jobs with an open regression that is not acknowledged.",
                   "night_worse" },
         better = { "better", "Improved jobs", "count",
-                   "Jobs in which a figure improved in the runs of this page, and none regressed.", NULL },
+                   "Jobs in which a figure improved this night, and none regressed.", NULL },
         step = { "step_change", "Largest increase in median step time", "%",
                  "The largest change of a median step time relative to the baseline of its job.", "night_worse" },
         absent = { "absent", "Missing jobs", "count",

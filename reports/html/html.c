@@ -420,7 +420,7 @@ static void put_paragraph(void *to, enum tm_tone tone, const char *text)
         tm_page_band(page, tone);
         tm_htmlw_text(&page->w, " ");
     }
-    tm_page_text(page, text);
+    tm_page_prose(page, text);
     tm_htmlw_close_line(&page->w);
 }
 

@@ -101,7 +101,7 @@ void tm_page_cut_name(struct tm_page *page, const char *name, size_t chars);
 /* A sentence that may contain names of the trace, cut after 2 KiB. */
 void tm_page_text(struct tm_page *page, const char *text);
 /* Advice of the program: text between backticks is code. */
-void tm_page_advice(struct tm_page *page, const char *text);
+void tm_page_prose(struct tm_page *page, const char *text);
 
 /* The title of a figure or a column, linked to its definition if it has one (content.h), which it also shows. */
 void tm_page_label(struct tm_page *page, const char *label);

@@ -396,7 +396,7 @@ static void put_first(struct tm_page *page, const struct tm_value *finding, int 
     if (*tm_text(fix) || tm_finding_link(finding)) {
         tm_htmlw_class(&page->w, "span", *tm_text(fix) ? "fix" : "fix alone");
         put_file_anchor(page, finding, *tm_text(fix) ? ". " : "");
-        tm_page_advice(page, tm_text(fix));
+        tm_page_prose(page, tm_text(fix));
         tm_htmlw_close(&page->w);
     }
     tm_htmlw_close_line(&page->w);
@@ -446,7 +446,7 @@ static void put_cause(struct tm_page *page, const char *cause)
         return;
     tm_htmlw_element(&page->w, "h4", NULL, "Cause");
     tm_htmlw_open(&page->w, "p");
-    tm_page_advice(page, cause);
+    tm_page_prose(page, cause);
     tm_htmlw_close_line(&page->w);
 }
 
@@ -527,7 +527,7 @@ static void put_card(struct tm_page *page, const struct tm_value *finding, int n
     put_cause(page, tm_text(tm_get(finding, "cause")));
     tm_htmlw_close(&page->w);
     tm_htmlw_open(&page->w, "div");
-    put_texts(page, "Recommendations", tm_length(fixes) > 1 ? "ol" : "ul", fixes, tm_page_advice);
+    put_texts(page, "Recommendations", tm_length(fixes) > 1 ? "ol" : "ul", fixes, tm_page_prose);
     tm_htmlw_close(&page->w);
     tm_htmlw_close_line(&page->w);
     put_places(page, tm_get(finding, "where"));

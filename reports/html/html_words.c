@@ -357,7 +357,7 @@ static const char *put_code_and_mark(struct tm_page *page, const char *text, siz
     return mark + 1;
 }
 
-void tm_page_advice(struct tm_page *page, const char *text)
+void tm_page_prose(struct tm_page *page, const char *text)
 {
     for (bool code = false; *text; code = !code) {
         const size_t length = strcspn(text, "`");

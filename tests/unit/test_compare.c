@@ -122,7 +122,7 @@ static void five_steps_are_tested_but_decide_nothing(void **state)
     assert_string_equal(tm_text(test_at(&t, "tests[0].verdict")), "inconclusive");
     assert_string_equal(tm_text(test_at(&t, "verdict.verdict")), "inconclusive");
     assert_int_equal(tm_type_of(test_at(&t, "tests[0].changed")), TM_NULL);
-    assert_string_equal(tm_why(test_at(&t, "tests[0].changed")), "no significance: 5 steps; both sides need 6");
+    assert_string_equal(tm_why(test_at(&t, "tests[0].changed")), "significance not tested: 5 steps; both sides need 6");
     assert_string_equal(tm_text(test_at(&t, "tests[0].direction")), "slower");
     assert_non_null(strstr(tm_text(test_at(&t, "verdict.text")), "; 5 steps; both sides need 6."));
     assert_string_equal(tm_text(test_at(&t, "notes[0].id")), "no_test");

@@ -358,7 +358,7 @@ static void without_a_test_causes_are_told_by_size_and_marked(void **state)
     assert_non_null(test_cause(&t, "idle_host"));
     assert_false(tm_is(tm_get(test_cause(&t, "idle_host"), "tested")));
     evidence = tm_get(test_cause(&t, "idle_host"), "evidence");
-    assert_non_null(strstr(tm_text(tm_at(evidence, tm_length(evidence) - 1)), "no significance: 2 steps"));
+    assert_non_null(strstr(tm_text(tm_at(evidence, tm_length(evidence) - 1)), "significance not tested: 2 steps"));
     test_compared_free(&t);
 }
 
