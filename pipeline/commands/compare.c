@@ -254,7 +254,7 @@ static void check_trace(struct comparison *c)
     if (c->sides == 2 && c->group[0].runs == 1 && c->group[1].runs == 1)
         return;
     (void)tm_fail(&c->run->error, TM_ERR_USAGE, -1, "cannot write more than two runs as one trace");
-    tm_hint(&c->run->error, "give BASE and NEW, or leave out perfetto");
+    tm_hint(&c->run->error, "pass BASE and NEW, or omit perfetto");
 }
 
 /* While the summaries are there. */
@@ -272,7 +272,7 @@ static void plan_trace(struct comparison *c, struct tm_doc *doc)
             continue;
         (void)tm_fail(&c->run->error, TM_ERR_USAGE, -1, "cannot write '%s' as a trace: it is a summary, without events",
                       run->path);
-        tm_hint(&c->run->error, "give the profile that it was made from, or leave out perfetto");
+        tm_hint(&c->run->error, "pass the profile that it was created from, or omit perfetto");
         return;
     }
     c->compared = tm_compared_trace_plan(c->run, input);

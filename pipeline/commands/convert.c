@@ -104,7 +104,7 @@ static tm_status write_tables(struct tm_run *run, const struct tm_options *optio
     if (options->redact) {
         (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot write '%s' with --redact: tables have the names",
                       options->output);
-        tm_hint(&run->error, "write a .csv, .json or .pftrace, or the tables for yourself");
+        tm_hint(&run->error, "write a .csv, .json or .pftrace, or keep the tables private");
         return TM_ERR_USAGE;
     }
     tm_guard_output(run, options->output, "the tables");

@@ -110,7 +110,7 @@ static void add_facts(struct opened *o)
         return;
     fd = memfd_create("facts.json", MFD_CLOEXEC);
     if (fd < 0) {
-        (void)tm_fail_system(&o->run->error, TM_ERR_LIMIT, -1, errno, "cannot make a file in memory");
+        (void)tm_fail_system(&o->run->error, TM_ERR_LIMIT, -1, errno, "cannot create a file in memory");
         tm_doc_free(doc);
         return;
     }

@@ -69,10 +69,10 @@ static void read_stored(struct tm_run *run, const struct tm_options *options, st
     if (options->formats & (TM_FORMAT_PARTIAL | TM_FORMAT_PERFETTO)) {
         (void)tm_fail(&run->error, TM_ERR_USAGE, -1,
                       "cannot write a partial or a trace of '%s': a summary has no events", file);
-        tm_hint(&run->error, "give the trace that it was made from");
+        tm_hint(&run->error, "pass the trace that it was created from");
     } else if (options->title || options->note) {
         (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot change the title or the note of '%s'", file);
-        tm_hint(&run->error, "give the trace that it was made from");
+        tm_hint(&run->error, "pass the trace that it was created from");
     } else if (!tm_refuse_redaction(run, options, "report")) {
         (void)tm_summary_read(run, doc, file);
     }

@@ -148,8 +148,10 @@ static void refuse_op(struct hlo_reading *r, const char *op)
     struct tm_error *const error = &r->run->error;
 
     if (!r->search.programs) {
-        (void)tm_fail(error, TM_ERR_INPUT, -1, "cannot show '%.200s': the profile holds no HLO", op);
-        tm_hint(error, "XSpace files (.xplane.pb) of JAX hold it, if the programs were compiled or run in the profile");
+        (void)tm_fail(error, TM_ERR_INPUT, -1, "cannot show '%.200s': the profile contains no HLO", op);
+        tm_hint(
+            error,
+            "XSpace files (.xplane.pb) from JAX contain it if the programs were compiled or run during the profile");
     } else if (r->search.matches > 1) {
         (void)tm_fail(error, TM_ERR_USAGE, -1, "cannot show '%.200s': %llu programs have an instruction of that name",
                       op, (unsigned long long)r->search.matches);
@@ -200,8 +202,8 @@ static bool is_hlo(const char *what)
 
 static void refuse_input(struct tm_run *run, const char *path)
 {
-    (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot show the HLO of '%s': it holds none", path);
-    tm_hint(&run->error, "give the profile that it was made from");
+    (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot show the HLO of '%s': it contains none", path);
+    tm_hint(&run->error, "pass the profile that it was created from");
 }
 
 /* Partials have no HLO. */
@@ -266,7 +268,7 @@ static void check_operands(struct tm_run *run, const struct tm_options *options)
     if (options->input_count > 2 && strcmp(what, HLO) != 0) {
         (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot show '%.200s' and '%.200s': give one name", what,
                       options->inputs[2]);
-        tm_hint(&run->error, "only 'hlo' takes another one: 'tracemill show RUN hlo fusion.3'");
+        tm_hint(&run->error, "only 'hlo' takes a second name: 'tracemill show RUN hlo fusion.3'");
     } else if (is_hlo(what) && options->redact) {
         (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot combine '%s' and --redact: HLO consists of names", what);
     } else if (is_hlo(what) && strcmp(options->inputs[0], "-") == 0) {

@@ -295,7 +295,7 @@ tm_status tm_split_folder_check(struct tm_run *run, const char *folder, bool for
         (void)fclose(index);
         return TM_OK;
     }
-    (void)tm_fail(&run->error, TM_ERR_OUTPUT, -1, "cannot split to '%s': the folder is not empty", folder);
+    (void)tm_fail(&run->error, TM_ERR_OUTPUT, -1, "cannot split into '%s': the folder is not empty", folder);
     tm_hint(&run->error, "set another folder with -o, or write to this one with --force");
     return TM_ERR_OUTPUT;
 }

@@ -548,7 +548,7 @@ void tm_check_zstd(struct tm_run *run, const struct tm_options *options, const s
     if (format->type != &tm_perfetto_writer || format->is_gzip) {
         (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot write '%s' with --zstd: only a .pftrace has such packets",
                       name);
-        tm_hint(&run->error, "end it with .pftrace, or leave out --zstd");
+        tm_hint(&run->error, "end it with .pftrace, or omit --zstd");
     } else if (!options->quiet) {
         (void)fputs("tracemill: note: with --zstd, only Perfetto 58 or later can read the trace; older versions show "
                     "an empty one\n",

@@ -687,7 +687,7 @@ static tm_status run_manifest(struct tm_run *run, const struct tm_options *optio
 
     if (options->lease_ps && options->shard.count) {
         (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot use both --shard and --lease");
-        tm_hint(&run->error, "a worker takes what is left with --lease, and its share of everything with --shard");
+        tm_hint(&run->error, "with --lease, a worker takes remaining items; with --shard, its share of all items");
     } else if (!options->lease_ps) {
         (void)tm_shard_choose(run, options->shard, &share.shard);
     }

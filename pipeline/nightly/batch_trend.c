@@ -221,7 +221,7 @@ static void refuse(const struct trend *t)
     } else if (t->name) {
         (void)tm_fail(error, TM_ERR_USAGE, -1,
                       "no run of '%.100s' has '%.200s' among its longest operations and scopes", t->job, t->name);
-        tm_hint(error, "without a name, the command lists those of the newest run");
+        tm_hint(error, "omit the name to list those of the newest run");
     } else {
         (void)tm_fail(error, TM_ERR_USAGE, -1, "the history has no times of operations of '%.200s'", t->job);
         tm_hint(error, "its runs have no marked steps, or an older version processed them");

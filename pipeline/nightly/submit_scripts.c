@@ -311,7 +311,7 @@ tm_status tm_submission_check_mounts(struct tm_run *run, const struct tm_submiss
     for (size_t i = 0; i < mounts->count; i++) {
         if (!read_mount(mounts->text[i], &mount)) {
             (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot use '%s' for --mount", mounts->text[i]);
-            tm_hint(&run->error, "as in '--mount profiles:/data/profiles:ro': a volume claim, and where pods see it");
+            tm_hint(&run->error, "as in '--mount profiles:/data/profiles:ro': a volume claim and its path in the pods");
             return TM_ERR_USAGE;
         }
         if (strncmp(path, mount.path, (size_t)mount.path_length) == 0 &&
@@ -319,7 +319,7 @@ tm_status tm_submission_check_mounts(struct tm_run *run, const struct tm_submiss
             return TM_OK;
     }
     (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot submit a batch: '%s' is not in a volume of --mount", path);
-    tm_hint(&run->error, "as in '--mount profiles:/data/profiles:ro': a volume claim, and where pods see it");
+    tm_hint(&run->error, "as in '--mount profiles:/data/profiles:ro': a volume claim and its path in the pods");
     return TM_ERR_USAGE;
 }
 

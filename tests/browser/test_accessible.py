@@ -4,6 +4,7 @@
 what is clicked (WCAG 2.2, 2.5.8), which this release of axe does not know yet."""
 
 import importlib.util
+import json
 import sys
 from pathlib import Path
 
@@ -40,6 +41,16 @@ def axe_script():
     return (Path(spec.origin).parent / "axe.min.js").read_text(encoding="utf-8") if spec else None
 
 
+LABELS = "night with labels"
+
+
+def jobs_with_labels():
+    """So many jobs that a page filters them by state and by label; some regress."""
+    return [make_history.run_of(f"team-{number % 3}/job-{number:02}", ago, 130 if not ago and number < 3 else 100,
+                                labels=json.dumps({"owner": "abcd"[number % 4], "pool": "xy"[number % 2]}))
+            for number in range(22) for ago in range(8)]
+
+
 def pages(folder):
     """(name, path of a page)"""
     made = make_profile.write_all(folder, seed=3)
@@ -56,6 +67,8 @@ def pages(folder):
         yield name, out / f"{stem}.html"
     nights.tell(folder / "night", make_history.story())
     yield "night", folder / "night" / "index.html"
+    nights.tell(folder / "labels", jobs_with_labels())
+    yield LABELS, folder / "labels" / "index.html"
 
 
 def check(tap, name, browser, path, axe):
@@ -64,6 +77,9 @@ def check(tap, name, browser, path, axe):
             page.send("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": mode}])
             page.send("Page.setBypassCSP", enabled=True)
             page.load(path)
+            if name == LABELS:
+                filters = page.js("document.querySelectorAll('#table-jobs select').length")
+                tap.ok(filters >= 3, f"{name}: jobs are filtered by state and by label", filters)
             small = page.js(SMALL)
             tap.ok(not small, f"{name}: targets are large enough or apart, {width} {mode}", *small)
             page.js("document.querySelectorAll('details').forEach((fold) => { fold.open = true; })")

@@ -191,7 +191,7 @@ def no_run(tap, folder):
     result = run("compare", source, other, "-o", folder / "both.pftrace", "--force", "--json")
     named = json.loads(result.out).get("timeline", {}).get("file") if result.out else None
     tap.ok(named == "both.pftrace" and (folder / "both.pftrace").exists(), "a comparison names the file that it wrote", named, result)
-    for path, what, hint in ((folder / "overview.pftrace", "is an overview", "the profile that it was made from"),
+    for path, what, hint in ((folder / "overview.pftrace", "is an overview", "the profile that it was created from"),
                              (folder / "parts" / "overview.pftrace", "is an overview", "the parts beside it"),
                              (folder / "both.pftrace", "is a comparison", "one of the two profiles")):
         for verb in (("report", "-o", folder / "out"), ("convert", "-o", folder / "out.json"), ("inspect",)):

@@ -271,7 +271,7 @@ def check_names(tap, folder):
     plain = folder / "plain.xplane.pb"
     plain.write_bytes(hostile_fields.base_space().encode())
     result = run("show", plain, "hlo", "fusion.1")
-    tap.ok(result.status == 3 and "holds no HLO" in result.err, "a profile without HLO", result)
+    tap.ok(result.status == 3 and "contains no HLO" in result.err, "a profile without HLO", result)
     result = run("show", plain, "programs")
     tap.ok(result.status == 0 and "programs.figures" in result.out, "programs of a profile without HLO: its figures", result)
     for options in ((path, "hlo", "fusion.1", "--redact"), (path, "programs", "fusion.1"), ("-", "hlo", "fusion.1")):

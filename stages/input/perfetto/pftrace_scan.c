@@ -831,8 +831,8 @@ static void refuse_content(struct scan *s, const char *content)
     (void)tm_fail(error, TM_ERR_INPUT, -1, "the trace is %s",
                   is_overview ? "an overview, whose slices stand for many events: no figure can be computed from them"
                               : "a comparison, which has the steps of two runs side by side: it is not a run");
-    tm_hint(error, is_overview ? "give the profile that it was made from, or the parts beside it"
-                               : "give one of the two profiles that it was made from");
+    tm_hint(error, is_overview ? "pass the profile that it was created from, or the parts beside it"
+                               : "pass one of the two profiles that it was created from");
 }
 
 static void take_origin_name(struct scan *s, const char *name)
