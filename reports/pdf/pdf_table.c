@@ -458,7 +458,7 @@ static int draw_rows(struct tm_pdf *pdf, const struct tm_pdf_grid *grid, int row
     return row;
 }
 
-/* A narrow table: its rows go on beside the first half.  out: the first row that is left */
+/* A narrow table: its second half is drawn beside the first one.  out: the first row that is left */
 static int draw_halves(struct tm_pdf *pdf, const struct tm_pdf_grid *grid, int row, double most)
 {
     const double top = pdf->y, beside = (tm_pdf_column(pdf) + half_gap) / 2;

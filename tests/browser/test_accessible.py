@@ -48,7 +48,7 @@ def jobs_with_labels():
     """So many jobs that a page filters them by state and by label; some regress."""
     return [make_history.run_of(f"team-{number % 3}/job-{number:02}", ago, 130 if not ago and number < 3 else 100,
                                 labels=json.dumps({"owner": "abcd"[number % 4], "pool": "xy"[number % 2]}))
-            for number in range(22) for ago in range(8)]
+            for number in range(30) for ago in range(8)]
 
 
 def pages(folder):
