@@ -499,8 +499,8 @@ static int64_t find_horizon(const struct device_time *d, int64_t now_ps)
 static void close_gap(struct device_time *d, struct lane *lane, int64_t now_ps)
 {
     tm_idle_gaps_close(d, lane);
-    if (++d->closings >= CLOSINGS_PER_LANE * (d->lane_count - d->first_lane)) {
-        d->closings = 0;
+    if (!d->closings--) {
+        d->closings = CLOSINGS_PER_LANE * (d->lane_count - d->first_lane);
         tm_host_threads_forget(d->threads, find_horizon(d, now_ps));
     }
 }

@@ -298,7 +298,7 @@ struct device_time {
     struct lane *lanes;
     uint32_t lane_count, lane_most, first_lane; /* first_lane: of the current host */
     uint32_t lane_by_device[TM_DEVICES_MOST];   /* of the current host */
-    uint32_t closings;                          /* since the last horizon */
+    uint32_t closings;                          /* that are left until the next horizon */
     struct tm_host_threads *threads;
     struct tm_call_lengths *lengths;
     struct tm_critical_path *path;

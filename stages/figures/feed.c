@@ -47,6 +47,7 @@ struct open_op {
 struct feed_batch {
     size_t count;
     uint32_t wanted; /* by any stage */
+    uint32_t device; /* of the events, if there are any */
     struct tm_event events[BATCH_EVENTS];
     struct tm_number numbers[BATCH_EVENTS]; /* their arguments, where these are one number */
 };
@@ -335,6 +336,13 @@ TM_NOT_INLINE void keep_arguments(struct tm_feed *feed, const struct tm_event *e
         tm_feed_flush(feed);
 }
 
+static void start_batch(struct tm_feed *feed, uint32_t device)
+{
+    if (feed->batch->count)
+        tm_feed_flush(feed);
+    feed->batch->device = device;
+}
+
 /* in: event  may be in the batch, at its place or after it.  out: true: it is in the batch */
 TM_INLINE bool take(struct tm_feed *feed, const struct tm_event *event)
 {
@@ -344,8 +352,8 @@ TM_INLINE bool take(struct tm_feed *feed, const struct tm_event *event)
 
     if (!wanted)
         return false;
-    if (batch->count && batch->events->device != event->device)
-        tm_feed_flush(feed);
+    if (batch->device != event->device)
+        start_batch(feed, event->device);
     to = &batch->events[batch->count];
     if (to != event)
         *to = *event;

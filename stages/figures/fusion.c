@@ -433,7 +433,7 @@ static void fusion_begin_steps(struct fusion *f)
     s->open_count = count;
     s->near = s->open;
     for (uint32_t i = 0; i < count; i++)
-        s->open[i] = (struct fusion_open_step){ .step = TM_NONE, .first = FUSION_NO_CELL };
+        s->open[i] = (struct fusion_open_step){ .step = TM_NONE, .first = FUSION_NO_CELL, .number = (uint16_t)i };
     s->spilled = tm_groups_new(f->run, TM_ACCOUNT_TABLES, sizeof(struct fusion_op),
                                fusion_memory(f->run, FUSION_STEP_OPS), fusion_merge_ops);
 }
@@ -527,8 +527,9 @@ static void open_step(struct fusion *f, struct fusion_open_step *open, uint32_t 
 
     if (open->step != TM_NONE)
         close_step(f, open);
-    *open =
-        (struct fusion_open_step){ .activities = UINT64_MAX, .device = device, .step = step, .first = FUSION_NO_CELL };
+    *open = (struct fusion_open_step){
+        .activities = UINT64_MAX, .device = device, .step = step, .first = FUSION_NO_CELL, .number = open->number
+    };
     if (step < steps->count && at < tm_rows_count(steps->rows)) {
         const struct tm_step_row *row = tm_rows_at(steps->rows, at);
 
@@ -614,7 +615,7 @@ static inline void fusion_take_in_step(struct fusion *f, const struct tm_event *
     struct fusion_open_step *const open = find_step(f, event);
 
     if (site)
-        count(f, site, (uint32_t)(open - f->steps.open), event->record.dur_ps);
+        count(f, site, open->number, event->record.dur_ps);
     if (++open->seen >= open->activities)
         close_step(f, open);
 }

@@ -106,6 +106,7 @@ struct fusion_open_step {
     uint64_t seen, activities; /* received so far; expected, UINT64_MAX = unknown */
     uint32_t device, step;     /* step TM_NONE = free */
     uint16_t first;            /* cell; FUSION_NO_CELL = none */
+    uint16_t number;           /* its place */
     uint64_t spilled;          /* a bit for each op added to the groups: by its key modulo 64 */
 };
 

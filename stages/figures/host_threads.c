@@ -314,15 +314,22 @@ static inline void keep_stretch(struct tm_host_threads *t, struct thread *thread
     thread->last->stretches[thread->last->count++] = thread->current;
 }
 
-/* From at_ps on the thread does this. */
+/* The first event of a thread starts. */
+static void start_thread(struct thread *thread, int64_t at_ps)
+{
+    thread->has_begun = true;
+    thread->at_ps = at_ps;
+    thread->current = (struct stretch){ .start_ps = at_ps, .cause = TM_CAUSE_UNRECORDED, .is_vague = true };
+}
+
+/* From at_ps on the thread does this; it has recorded something before. */
 static inline void begin_stretch(struct tm_host_threads *t, struct thread *thread, int64_t at_ps,
                                  struct tm_cause_reason reason, tm_strid name)
 {
-    if (thread->has_begun && reason.cause == thread->current.cause && name == thread->current.name)
+    if (reason.cause == thread->current.cause && name == thread->current.name)
         return;
-    if (thread->has_begun && thread->current.start_ps < at_ps)
+    if (thread->current.start_ps < at_ps)
         keep_stretch(t, thread);
-    thread->has_begun = true;
     thread->current =
         (struct stretch){ .start_ps = at_ps, .name = name, .cause = reason.cause, .is_vague = reason.is_vague };
 }
@@ -447,7 +454,7 @@ static inline void take_event(struct tm_host_threads *t, const struct tm_event *
         return;
     thread = &t->threads[event->thread];
     if (!thread->has_begun)
-        thread->at_ps = r->start_ps;
+        start_thread(thread, r->start_ps);
     advance_to_event(t, thread, r->start_ps);
     if (thread->depth == thread->stack_size && !make_room(t, thread))
         return;

@@ -130,8 +130,6 @@ static void list_of_lane(struct lane *lane, int64_t start_ps, int64_t dur_ps)
 {
     uint32_t at = lane->longest_count;
 
-    if (at == LANE_GAPS && dur_ps < lane->longest[at - 1].dur_ps) /* most of them */
-        return;
     while (at && is_longer(dur_ps, start_ps, lane->longest[at - 1].dur_ps, lane->longest[at - 1].start_ps))
         at--;
     if (at == LANE_GAPS)
@@ -336,7 +334,8 @@ static inline void count_gap(struct device_time *d, struct lane *lane, int64_t s
     lane->gap_count++;
     lane->gap_total_ps += dur_ps;
     lane->cause_counts[cause]++;
-    list_of_lane(lane, start_ps, dur_ps);
+    if (lane->longest_count < LANE_GAPS || dur_ps >= lane->longest[LANE_GAPS - 1].dur_ps) /* hardly any */
+        list_of_lane(lane, start_ps, dur_ps);
     if (dur_ps < PAUSE_BELOW_PS && wait_ps) {
         d->pauses.count++;
         d->pauses.total_ps = tm_sum_times(d->pauses.total_ps, wait_ps);

@@ -338,10 +338,8 @@ static void take_call(struct programs *p, const struct tm_event *event)
 }
 
 /* An execution on a TPU, which counts with its first op of an analyzed step. */
-static void take_module(struct programs *p, const struct tm_event *event)
+static void take_module(struct program_lane *lane, const struct tm_event *event)
 {
-    struct program_lane *lane = &p->lanes[event->device];
-
     lane->own_begun++;
     lane->program_end_ps = event->record.start_ps + event->record.dur_ps;
     lane->is_uncounted = true;
@@ -470,9 +468,8 @@ static bool is_op(const struct tm_event *event)
            event->record.class == TM_CLASS_CPU_OP;
 }
 
-static void take_activity(struct programs *p, const struct tm_event *event)
+static inline void take_activity(struct programs *p, struct program_lane *lane, const struct tm_event *event)
 {
-    struct program_lane *lane = &p->lanes[event->device];
     const int64_t end_ps = event->record.start_ps + event->record.dur_ps;
 
     count_module(p, lane, event);
@@ -508,18 +505,22 @@ static bool wants(struct tm_stage *s, const struct tm_event *event)
 static void take(struct tm_stage *s, const struct tm_event *events, size_t count)
 {
     struct programs *p = s->state;
+    struct program_lane *const lane = events->device < p->lane_count ? &p->lanes[events->device] : NULL;
 
     for (size_t i = 0; i < count; i++) {
         const struct tm_event *const event = &events[i];
 
         if (!tm_wants(s, event))
             continue;
-        p->has_begun |= event->record.class == TM_CLASS_MODULE;
-        if (event->record.class != TM_CLASS_MODULE && event->step != TM_NONE)
-            take_activity(p, event);
-        else if (event->record.class == TM_CLASS_MODULE && event->device < p->lane_count)
-            take_module(p, event);
-        else if (event->record.class == TM_CLASS_MODULE)
+        if (event->record.class != TM_CLASS_MODULE) {
+            if (event->step != TM_NONE)
+                take_activity(p, lane, event);
+            continue;
+        }
+        p->has_begun = true;
+        if (lane)
+            take_module(lane, event);
+        else
             take_call(p, event);
     }
 }
