@@ -387,11 +387,12 @@ struct opened {
     struct tm_names *names;
     struct tm_host_run host;
     int fd;
+    bool is_bare; /* arguments are not kept */
 };
 
 static tm_status open_trace(struct opened *o, const struct message *trace)
 {
-    const struct tm_host_options options = { .steps.all = true, .keeps_arguments = true };
+    const struct tm_host_options options = { .steps.all = true, .keeps_arguments = !o->is_bare };
     const uint64_t refuse_in = o->run.budget.refuse_in;
     char path[MEMORY_FILE_PATH], name[] = "h0";
     const struct tm_found_file found = { .path = path, .host = name };
@@ -480,7 +481,7 @@ static void assert_tracks(const struct message *trace, const char *expected)
 
 static uint64_t tally_of(const struct message *trace, enum tm_tally which)
 {
-    struct opened o = { .fd = -1 };
+    struct opened o = { .fd = -1, .is_bare = true };
     uint64_t found;
 
     assert_int_equal(open_trace(&o, trace), TM_OK);
@@ -553,6 +554,84 @@ static void names_belong_to_a_sequence_and_its_state(void **state)
                           " instant 4000+0 again;");
     assert_int_equal(tally_of(&trace, TM_TALLY_MISSING_STATE), 1);
     assert_int_equal(tally_of(&trace, TM_TALLY_NO_METADATA), 2); /* the category of two of them */
+}
+
+/* An instant with a correlation id and a number that is not used, by numbers of the tables. */
+static void put_call(struct message *trace, int64_t ns, uint64_t correlation, uint64_t other, uint64_t flow)
+{
+    struct message e = { .length = 0 }, a = { .length = 0 }, b = { .length = 0 };
+
+    number(&e, 9, 3);
+    number(&e, 11, 5);
+    number(&e, 10, 1);
+    number(&a, 1, 1);
+    number(&a, 4, correlation);
+    inside(&e, 4, &a);
+    number(&b, 1, 2);
+    number(&b, 3, other);
+    inside(&e, 4, &b);
+    if (flow)
+        fixed(&e, 47, flow);
+    packet(trace, 2, NEEDS, ns, 11, &e);
+}
+
+/* Every record of the first track, without arguments: " start name correlation". */
+static void assert_calls(const struct message *trace, const char *expected)
+{
+    struct opened o = { .fd = -1, .is_bare = true };
+    char found[4096] = "";
+    FILE *const to = fmemopen(found, sizeof(found), "w");
+    struct tm_raw_record raw;
+    struct tm_cursor *cursor;
+    bool more;
+
+    assert_non_null(to);
+    assert_int_equal(open_trace(&o, trace), TM_OK);
+    cursor = o.host.source->type->open(o.host.source, 0, 4096);
+    while (o.host.source->type->next(cursor, &raw, &more) == TM_OK && more) {
+        (void)fprintf(to, " %" PRId64 " ", raw.record.start_ps / 1000);
+        put_name(&o, to, raw.record.name);
+        (void)fprintf(to, " %" PRIu64, raw.record.flags & TM_FLAG_CORRELATION ? raw.record.correlation : 0);
+    }
+    o.host.source->type->close(cursor);
+    (void)fclose(to);
+    close_trace(&o);
+    assert_string_equal(found, expected);
+}
+
+/* Events of the same bytes but for numbers are read once, as long as what they refer to stays the same. */
+static void repeated_events_have_their_own_numbers(void **state)
+{
+    struct message trace = { .length = 0 };
+
+    (void)state;
+    put_thread(&trace, 5, 1, 2, "main");
+    intern(&trace, 2, CLEAN, 2, 1, "call");
+    intern(&trace, 2, NEEDS, 3, 1, "correlation_id");
+    intern(&trace, 2, NEEDS, 3, 2, "other");
+    put_call(&trace, 1000, 1, 7, 0);
+    put_call(&trace, 1001, 2, 9, 0);
+    put_call(&trace, 1002, 300, 9, 0); /* longer */
+    put_call(&trace, 1003, 16383, 8, 0);
+    put_call(&trace, 1004, 3, 700, 0);
+    intern(&trace, 2, NEEDS, 2, 1, "renamed");
+    put_call(&trace, 1005, 4, 7, 0);
+    put_call(&trace, 1006, 5, 8, 0);
+    intern(&trace, 2, NEEDS, 3, 1, "other");
+    intern(&trace, 2, NEEDS, 3, 2, "correlation_id");
+    put_call(&trace, 1007, 4, 7, 0);
+    put_call(&trace, 1008, 5, 8, 0);
+    intern(&trace, 2, CLEAN, 2, 1, "again");
+    put_call(&trace, 1009, 5, 8, 0);
+    assert_calls(&trace, " 1000 call 1 1001 call 2 1002 call 300 1003 call 16383 1004 call 3 1005 renamed 4"
+                         " 1006 renamed 5 1007 renamed 7 1008 renamed 8 1009 again 0");
+    trace.length = 0;
+    put_thread(&trace, 5, 1, 2, "main");
+    intern(&trace, 2, CLEAN, 2, 1, "call");
+    for (int i = 0; i < 6; i++)
+        put_call(&trace, 1000 + i, 1, 7, 100 + (uint64_t)i / 2); /* the keys are missing */
+    assert_int_equal(tally_of(&trace, TM_TALLY_FLOW_EVENT), 6);
+    assert_int_equal(tally_of(&trace, TM_TALLY_NO_METADATA), 6);
 }
 
 static void annotations_become_arguments(void **state)
@@ -755,6 +834,7 @@ int main(void)
         cmocka_unit_test(slices_nest_by_track),
         cmocka_unit_test(order_is_that_of_time),
         cmocka_unit_test(names_belong_to_a_sequence_and_its_state),
+        cmocka_unit_test(repeated_events_have_their_own_numbers),
         cmocka_unit_test(annotations_become_arguments),
         cmocka_unit_test(tracks_have_the_process_of_their_ancestor),
         cmocka_unit_test(counters_have_names_and_values),

@@ -579,6 +579,57 @@ static void say_field(struct tm_pftrace_events *e, const struct tm_field *field)
     }
 }
 
+/* --- integers --- */
+
+enum { NUMBER_BYTES_MOST = 9 }; /* every number of at most this many bytes is valid */
+
+/* in: begin  of the event */
+static struct tm_pftrace_number number_of(struct tm_pftrace_events *e, struct tm_wire bytes, const uint8_t *begin)
+{
+    struct tm_pftrace_number number = { .at = 0 };
+    const uint8_t *value;
+    struct annotation a;
+    struct tm_field field;
+
+    read_annotation(e, bytes, &a);
+    number.stat = a.stat;
+    if (!tm_wire_next(&bytes, &field) || field.key != TM_WIRE_KEY(A_NAME_IID, TM_WIRE_VARINT))
+        return number;
+    value = bytes.at + 1;
+    if (!tm_wire_next(&bytes, &field) || bytes.at != bytes.end || value >= bytes.end ||
+        bytes.end - value > NUMBER_BYTES_MOST)
+        return number;
+    if (field.key != TM_WIRE_KEY(A_UINT, TM_WIRE_VARINT) && field.key != TM_WIRE_KEY(A_INT, TM_WIRE_VARINT) &&
+        field.key != TM_WIRE_KEY(A_POINTER, TM_WIRE_VARINT))
+        return number;
+    number.at = (uint16_t)(value - begin);
+    number.bytes = (uint8_t)(bytes.end - value);
+    return number;
+}
+
+size_t tm_pftrace_event_numbers(struct tm_pftrace_events *e, const struct tm_pftrace_event *event,
+                                struct tm_pftrace_number *numbers)
+{
+    struct tm_wire bytes = event->bytes;
+    struct tm_field field;
+    size_t count = 0;
+
+    while (tm_wire_next(&bytes, &field)) {
+        const bool is_flow = field.key == TM_WIRE_KEY(TM_PFTRACE_FIELD_FLOWS, TM_WIRE_64) ||
+                             field.key == TM_WIRE_KEY(TM_PFTRACE_FIELD_ENDING_FLOWS, TM_WIRE_64);
+
+        if (!is_flow && field.key != TM_WIRE_KEY(ANNOTATIONS, TM_WIRE_LEN))
+            continue;
+        if (count == TM_PFTRACE_NUMBERS_MOST)
+            return SIZE_MAX;
+        numbers[count++] = is_flow ? (struct tm_pftrace_number){ .at = (uint16_t)(bytes.at - 8 - event->bytes.at),
+                                                                 .bytes = 8,
+                                                                 .is_flow = true }
+                                   : number_of(e, tm_wire_of(&field), event->bytes.at);
+    }
+    return count;
+}
+
 enum { SEED_PERFETTO = 0x7066 }; /* configs of different inputs are made from different strings */
 
 void tm_pftrace_event_say(struct tm_pftrace_events *e, bool is_own, struct tm_pftrace_event *event)

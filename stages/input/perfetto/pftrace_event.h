@@ -61,6 +61,21 @@ void tm_pftrace_event_read(struct tm_pftrace_events *events, struct tm_wire byte
  * next call.  is_own: this program wrote the file */
 void tm_pftrace_event_say(struct tm_pftrace_events *events, bool is_own, struct tm_pftrace_event *event);
 
+/* An integer of an event: the value of an annotation, or a flow id of eight bytes. */
+struct tm_pftrace_number {
+    uint16_t at;   /* of its first byte in the event */
+    uint8_t bytes; /* 0: an annotation of this kind whose value is something else */
+    uint8_t stat;  /* enum tm_stat, of an annotation */
+    bool is_flow;
+};
+
+enum { TM_PFTRACE_NUMBERS_MOST = 32 };
+
+/* The integers of an event that others of its call site may have differently.  Numbers of ten bytes are not listed.
+ * out:    how many; SIZE_MAX if there are more than TM_PFTRACE_NUMBERS_MOST */
+size_t tm_pftrace_event_numbers(struct tm_pftrace_events *events, const struct tm_pftrace_event *event,
+                                struct tm_pftrace_number *numbers);
+
 /* Copy a name, at most `most` bytes of it, to the caller's buffer.  out: its length there */
 size_t tm_pftrace_text(struct tm_pftrace_events *events, tm_strid name, char *to, size_t most);
 

@@ -272,6 +272,41 @@ static bool take_field(const struct tm_field *field, struct tm_pftrace_packet *p
     }
 }
 
+/* The fields that most packets have, in front of all others: a number may end at most TM_READER_SLACK bytes behind what
+ * is in the window. */
+static void read_common(struct tm_wire *bytes, struct tm_pftrace_packet *packet)
+{
+    while (bytes->at < bytes->end) {
+        const uint8_t key = *bytes->at;
+        const uint8_t *at;
+        uint64_t value;
+
+        if (key != TM_WIRE_KEY(TIMESTAMP, TM_WIRE_VARINT) && key != TM_WIRE_KEY(SEQUENCE_ID, TM_WIRE_VARINT) &&
+            key != TM_WIRE_KEY(SEQUENCE_FLAGS, TM_WIRE_VARINT) && key != TM_WIRE_KEY(TRACK_EVENT, TM_WIRE_LEN))
+            return;
+        at = tm_wire_number(bytes->at + 1, &value, tm_wire_pack);
+        if (!at || at > bytes->end)
+            return;
+        if (key == TM_WIRE_KEY(TRACK_EVENT, TM_WIRE_LEN)) {
+            if (value > (uint64_t)(bytes->end - at))
+                return;
+            packet->event = (struct tm_wire){ at, at + value };
+            at += value;
+        } else if (key == TM_WIRE_KEY(TIMESTAMP, TM_WIRE_VARINT)) {
+            packet->timestamp = value;
+            packet->has_timestamp = true;
+        } else if (key == TM_WIRE_KEY(SEQUENCE_ID, TM_WIRE_VARINT)) {
+            packet->sequence = (uint32_t)value;
+        } else {
+            packet->is_clean |= value & FLAG_CLEARED;
+            packet->uses_state |= (value & FLAG_NEEDS_STATE) != 0;
+        }
+        bytes->at = at;
+    }
+}
+
+static_assert(TM_READER_SLACK >= 8, "a number can be read at the end of the window");
+
 /* out: false: it is not a packet.  Nor is one that has its first field twice: the packets after one of a wrong length
  * look like that. */
 static bool read_packet(struct tm_wire bytes, struct tm_pftrace_packet *packet)
@@ -280,6 +315,7 @@ static bool read_packet(struct tm_wire bytes, struct tm_pftrace_packet *packet)
     int first_fields = 0;
 
     *packet = (struct tm_pftrace_packet){ .offset = 0 };
+    read_common(&bytes, packet);
     while (tm_wire_next(&bytes, &field)) {
         first_fields += field.key >> TM_WIRE_TYPE_BITS == FTRACE_EVENTS;
         if (first_fields > 1 || !take_field(&field, packet))
@@ -511,7 +547,8 @@ static bool take_packet(struct tm_pftrace_reader *r, struct window *w, struct tm
             skip_damage(r, w, true);
         return false;
     }
-    need(r, w, head + (size_t)length);
+    if (w->end - w->at < head + length)
+        need(r, w, head + (size_t)length);
     if (w->end - w->at < head + length) {
         if (w != &r->outer || !take_cut_packed(r, head, length))
             skip_damage(r, w, true);
@@ -560,14 +597,16 @@ bool tm_pftrace_next(struct tm_pftrace_reader *r, struct tm_pftrace_packet *pack
     while (!tm_failed(r->run)) {
         struct window *const w = r->decoder ? &r->inner : &r->outer;
 
-        need(r, w, HEAD_MOST);
+        if (w->end - w->at < HEAD_MOST)
+            need(r, w, HEAD_MOST);
         if (w->at == w->end && r->decoder) {
             end_packed(r);
             continue;
         }
         if (w->at == w->end || (w == &r->outer && is_padding(r)))
             return false;
-        need(r, w, HEAD_MOST); /* zeros may have been stepped over */
+        if (w->end - w->at < HEAD_MOST)
+            need(r, w, HEAD_MOST); /* zeros may have been stepped over */
         if (take_packet(r, w, packet))
             return true;
     }

@@ -11,6 +11,7 @@
 #include "pipeline/argument_templates.h"
 #include "stages/input/formats.h"
 #include "stages/input/perfetto/pftrace_event.h"
+#include "stages/input/perfetto/pftrace_known.h"
 #include "stages/input/perfetto/pftrace_tracks.h"
 #include "stages/input/records/record_store.h"
 #include "stages/resolve/classes.h"
@@ -60,13 +61,17 @@ struct scan {
     struct tm_pftrace_state *state;
     struct tm_pftrace_tracks tracks;
     struct tm_pftrace_events *events;
+    struct tm_pftrace_known_events *known;
+    uint64_t known_state, redeclared; /* what events depend on besides their bytes; how often tracks have changed */
+    struct tm_tallies tallies_before; /* the event that is read, which may be stored */
     struct tm_record_store *store;
     struct tm_configs *configs;
     struct tm_pftrace_event event;
     struct tm_raw_record raw; /* of it */
     union tm_args args;
     struct tm_device_times times;
-    bool has_times, has_origin, is_xspace;
+    struct tm_fact_numbers from; /* of raw */
+    bool has_times, has_origin, is_xspace, may_learn;
     uint32_t origin; /* enum tm_origin, of the profile that the trace was made from; TM_ORIGIN_COUNT = not recorded */
     tm_strid flow_name, no_thread;
     int64_t origin_ns;
@@ -307,14 +312,12 @@ static void take_launch_flow(struct scan *s, uint64_t id, bool is_last)
         take_own_flow(s, id);
 }
 
-/* Everything but its times and its arguments. */
-static void make_record(struct scan *s, uint32_t track, uint32_t holder, uint8_t kind)
+/* Everything but its times, its launch and its arguments. */
+static void make_record(struct scan *s, uint32_t holder, uint8_t kind)
 {
     struct tm_pftrace_event *const e = &s->event;
     struct tm_record *const r = &s->raw.record;
-    const uint32_t host = track_row(s, track).host;
     struct tm_fact_maker maker = { .trace = s->trace, .configs = s->configs, .ref = find_ref };
-    struct tm_fact_numbers from;
 
     s->raw =
         (struct tm_raw_record){ .record = { .kind = kind, .name = e->name, .track = holder }, .traits = e->traits };
@@ -326,16 +329,109 @@ static void make_record(struct scan *s, uint32_t track, uint32_t holder, uint8_t
         maker.name_length = tm_pftrace_text(s->events, e->name, s->name, sizeof(s->name));
     if (tm_facts_have(&e->facts, TM_STAT_BYTES) && is_named(s, "[memory]"))
         r->class = e->facts.ints[TM_STAT_BYTES] < 0 ? TM_CLASS_FREE : TM_CLASS_ALLOC;
-    tm_facts_take(&maker, &e->facts, &s->raw, &s->args, &from);
-    if (s->tracks.is_own && e->has_flows && !(r->flags & (TM_FLAG_CORRELATION | TM_FLAG_RUN_ID)))
-        for_flows(s, take_launch_flow);
-    if (host && r->flags & TM_FLAG_CORRELATION && r->correlation >> HOST_SHIFT == 0)
-        r->correlation |= (uint64_t)host << HOST_SHIFT;
+    tm_facts_take(&maker, &e->facts, &s->raw, &s->args, &s->from);
     s->has_times = !s->tracks.is_own && tm_device_times_of(&e->facts, &s->times); /* a conversion has used them */
     if (kind == TM_INSTANT && r->class == TM_CLASS_UNRESOLVED)
         r->class = TM_CLASS_INSTANT;
     r->flags |= kind == TM_INSTANT ? TM_FLAG_INSTANT : 0;
     r->flags |= e->is_unfinished ? TM_FLAG_OPEN : 0;
+}
+
+/* What it is joined with its launch by. */
+static void take_launch(struct scan *s, uint32_t track)
+{
+    struct tm_record *const r = &s->raw.record;
+    const uint32_t host = ((const struct tm_pftrace_track *)tm_rows_at(s->tracks.tracks, track))->host;
+
+    if (s->tracks.is_own && s->event.has_flows && !(r->flags & (TM_FLAG_CORRELATION | TM_FLAG_RUN_ID)))
+        for_flows(s, take_launch_flow);
+    if (host && r->flags & TM_FLAG_CORRELATION && r->correlation >> HOST_SHIFT == 0)
+        r->correlation |= (uint64_t)host << HOST_SHIFT;
+}
+
+/* --- events seen before --- */
+
+/* The integer in an event that a number of its record is.  out: false: there is another one, or it is none */
+static bool set_place(uint8_t *at, uint8_t *bytes, const struct tm_pftrace_number *number)
+{
+    if (*bytes || !number->bytes)
+        return false;
+    *at = (uint8_t)number->at;
+    *bytes = number->bytes;
+    return true;
+}
+
+/* The numbers of a known event, and of those in its bytes the ones that may differ, which move to the front.  A number
+ * that comes from several places is none.
+ * out: how many; SIZE_MAX: the event is not told by its bytes */
+static size_t find_numbers(struct scan *s, struct tm_fact_numbers from, struct tm_pftrace_known *known,
+                           struct tm_pftrace_number numbers[TM_PFTRACE_NUMBERS_MOST])
+{
+    const size_t count = tm_pftrace_event_numbers(s->events, &s->event, numbers);
+    size_t free = 0;
+
+    if (count == SIZE_MAX)
+        return SIZE_MAX;
+    for (size_t i = 0; i < count; i++) {
+        const struct tm_pftrace_number number = numbers[i];
+        const bool is_fact = !number.is_flow && number.stat;
+        const bool is_correlation = is_fact && number.stat == from.correlation;
+        const bool is_number = is_fact && number.stat == from.number;
+
+        if ((is_correlation && !set_place(&known->correlation_at, &known->correlation_bytes, &number)) ||
+            (is_number && !set_place(&known->number_at, &known->number_bytes, &number)))
+            return SIZE_MAX;
+        if (number.bytes && (!is_fact || is_correlation || is_number))
+            numbers[free++] = number;
+    }
+    return (!from.correlation || known->correlation_bytes) && (!from.number || known->number_bytes) ? free : SIZE_MAX;
+}
+
+/* Store the event that has just been read.  One that something was counted for is not stored, as that must happen each
+ * time; nor are arguments, which are needed as they are. */
+static void learn(struct scan *s, uint32_t track, uint32_t type)
+{
+    const struct tm_pftrace_event *const e = &s->event;
+    struct tm_pftrace_known known = { .track = track, .type = (uint8_t)type, .has_flows = e->has_flows };
+    struct tm_pftrace_number numbers[TM_PFTRACE_NUMBERS_MOST];
+    struct tm_fact_numbers from = { .correlation = TM_STAT_UNKNOWN };
+    size_t count;
+
+    if (!s->may_learn || e->has_missing || e->legacy.is_any || e->has_extra_values || e->type != type ||
+        (s->trace->keeps_arguments && (type != TM_PFTRACE_END || e->first_annotation)) ||
+        memcmp(&s->tallies_before, &s->run->tallies, sizeof(s->tallies_before)) != 0)
+        return;
+    if (type != TM_PFTRACE_END) {
+        from = s->from;
+        known.raw = s->raw;
+        known.args = s->args;
+        known.times = s->times;
+        known.has_times = s->has_times;
+    }
+    count = find_numbers(s, from, &known, numbers);
+    if (count != SIZE_MAX)
+        tm_pftrace_known_learn(s->known, s->known_state, e->bytes, numbers, count, &known);
+}
+
+/* The record of a known event. */
+static void take_known(struct scan *s, const struct tm_pftrace_known *known)
+{
+    const struct tm_wire bytes = s->event.bytes;
+
+    s->raw = known->raw;
+    if (known->raw.args) {
+        s->args = known->args;
+        s->raw.args = &s->args;
+    }
+    s->has_times = known->has_times;
+    if (known->has_times)
+        s->times = known->times;
+    if (known->correlation_bytes)
+        s->raw.record.correlation =
+            (uint64_t)tm_pftrace_known_number(bytes, known->correlation_at, known->correlation_bytes);
+    if (known->number_bytes)
+        tm_raw_number(&s->raw, &s->args, tm_pftrace_known_number(bytes, known->number_at, known->number_bytes));
+    take_launch(s, known->track);
 }
 
 /* Its list of arguments, or the numbers of a template of it. */
@@ -577,7 +673,8 @@ static void take_complete(struct scan *s, uint32_t track, uint32_t holder, int64
 {
     int64_t dur_ps;
 
-    make_record(s, track, holder, TM_SPAN);
+    make_record(s, holder, TM_SPAN);
+    take_launch(s, track);
     take_list(s);
     s->raw.record.start_ps = start_ps;
     if (s->event.legacy.duration_us < 0 ||
@@ -684,6 +781,25 @@ static bool is_instant_row(struct scan *s, uint32_t track)
            tm_names_are_same(s->trace->names, row.name, s->no_thread);
 }
 
+/* A slice starts or ends, or an instant is; its record is made. */
+static void put_slice(struct scan *s, uint32_t type, uint32_t holder, uint32_t stack, int64_t time_ps)
+{
+    if (type == TM_PFTRACE_END) {
+        end_slice(s, stack, time_ps);
+    } else if (type == TM_PFTRACE_INSTANT) {
+        count(s, TM_TALLY_INSTANT_EVENT);
+        s->raw.record.start_ps = time_ps;
+        add(s, &s->raw, NULL);
+    } else if (type == TM_PFTRACE_BEGIN || !s->event.is_nameless) {
+        begin_slice(s, stack, time_ps);
+    }
+    if (!s->event.has_flows || s->tracks.is_own) /* those are of launches */
+        return;
+    s->raw.record.track = holder;
+    s->raw.record.start_ps = type == TM_PFTRACE_END ? time_ps - 1 : time_ps; /* an arrow finds the slice still open */
+    for_flows(s, take_slice_flow);
+}
+
 /* A slice, an instant, or one of the older forms; its time is known. */
 static void take_slice(struct scan *s, uint32_t track, int64_t ns, int64_t time_ps)
 {
@@ -710,33 +826,45 @@ static void take_slice(struct scan *s, uint32_t track, int64_t ns, int64_t time_
     }
     switch (type) {
     case TM_PFTRACE_STATE:
-        if (e->is_nameless)
-            break;
-        /* fall through */
     case TM_PFTRACE_BEGIN:
-        make_record(s, track, holder, is_instant_row(s, track) ? TM_INSTANT : TM_SPAN);
+    case TM_PFTRACE_INSTANT:
+        make_record(s, holder, type == TM_PFTRACE_INSTANT || is_instant_row(s, track) ? TM_INSTANT : TM_SPAN);
+        if (!is_state)
+            learn(s, track, type);
+        take_launch(s, track);
         take_list(s);
-        begin_slice(s, stack, time_ps);
         break;
     case TM_PFTRACE_END:
-        end_slice(s, stack, time_ps);
-        s->raw = (struct tm_raw_record){ .record.track = holder };
-        break;
-    case TM_PFTRACE_INSTANT:
-        count(s, TM_TALLY_INSTANT_EVENT);
-        make_record(s, track, holder, TM_INSTANT);
-        take_list(s);
-        s->raw.record.start_ps = time_ps;
-        add(s, &s->raw, NULL);
+        learn(s, track, type);
         break;
     default:
         take_phase(s, track, holder, time_ps);
         return;
     }
-    s->raw.record.track = holder;
-    s->raw.record.start_ps = type == TM_PFTRACE_END ? time_ps - 1 : time_ps; /* an arrow finds the slice still open */
-    if (e->has_flows && !s->tracks.is_own)                                   /* those are of launches */
-        for_flows(s, take_slice_flow);
+    put_slice(s, type, holder, stack, time_ps);
+}
+
+/* An event that is known by its bytes. */
+static void take_known_event(struct scan *s, const struct tm_pftrace_known *known, struct tm_wire bytes, bool has_time,
+                             int64_t ns)
+{
+    const uint32_t track = known->track, type = known->type;
+    struct tm_pftrace_event *const e = &s->event;
+    uint32_t stack;
+    int64_t time_ps;
+
+    s->run->events_read += type != TM_PFTRACE_END;
+    if (!has_time || !start_of(s, ns, &time_ps))
+        return;
+    e->bytes = bytes;
+    e->has_flows = known->has_flows;
+    e->list.length = 0;
+    stack = tm_pftrace_stack(&s->tracks, track);
+    if (type != TM_PFTRACE_INSTANT)
+        note_time(s, stack, ns);
+    if (type != TM_PFTRACE_END)
+        take_known(s, known);
+    put_slice(s, type, tm_pftrace_holder(&s->tracks, track), stack, time_ps);
 }
 
 /* The time of an event, which older writers give in the event. */
@@ -760,9 +888,21 @@ static void take_event(struct scan *s, const struct tm_pftrace_packet *packet,
                        const struct tm_pftrace_sequence *sequence, bool has_time, int64_t ns)
 {
     struct tm_pftrace_event *const e = &s->event;
+    const struct tm_pftrace_known *known = NULL;
     uint32_t track;
     int64_t time_ps;
 
+    s->known_state = tm_hash_fold((uint64_t)sequence->number << 32 | sequence->generation,
+                                  s->redeclared << 32 | tm_pftrace_changes(s->state) | UINT64_C(1) << 63);
+    if (packet->has_timestamp)
+        known = tm_pftrace_known_find(s->known, s->known_state, packet->event);
+    if (known) {
+        take_known_event(s, known, packet->event, has_time, ns);
+        return;
+    }
+    s->may_learn = packet->has_timestamp && tm_pftrace_known_may_learn(s->known);
+    if (s->may_learn)
+        s->tallies_before = s->run->tallies;
     tm_pftrace_event_read(s->events, packet->event, e);
     if (!time_of(s, packet, sequence, has_time, &ns) || !start_of(s, ns, &time_ps)) {
         s->run->events_read += e->type != TM_PFTRACE_END;
@@ -1056,6 +1196,8 @@ static void take_packet(struct scan *s, const struct tm_pftrace_packet *packet)
     int64_t ns = 0;
     bool has_time;
 
+    s->redeclared += packet->attributes.at || packet->track.at || packet->process_tree.at || packet->defaults.at ||
+                     packet->thread.at || packet->process.at;
     if (packet->attributes.at)
         take_attributes(s, packet->attributes);
     if (packet->track.at)
@@ -1261,6 +1403,7 @@ static void open_parts(struct scan *s)
     s->state = tm_pftrace_state_new(s->trace);
     if (s->state)
         s->events = tm_pftrace_events_new(s->trace, s->state);
+    s->known = tm_pftrace_known_new(run);
     s->pool = tm_take(&run->budget, TM_ACCOUNT_INPUT, OPEN_MOST * sizeof(*s->pool), &run->error);
     if (s->pool)
         empty_pool(s);
@@ -1274,6 +1417,7 @@ static void close_parts(struct scan *s)
     tm_give(&s->run->budget, TM_ACCOUNT_INPUT, s->device_facts,
             s->device_facts ? DEVICE_FACTS_MOST * sizeof(*s->device_facts) : 0);
     tm_give(&s->run->budget, TM_ACCOUNT_INPUT, s->pool, s->pool ? OPEN_MOST * sizeof(*s->pool) : 0);
+    tm_pftrace_known_free(s->known);
     tm_pftrace_events_free(s->events);
     tm_pftrace_state_free(s->state);
     tm_pftrace_reader_free(s->reader);

@@ -71,7 +71,7 @@ struct tm_pftrace_state {
     uint32_t trace_clock;
     bool has_trace_clock; /* a snapshot has chosen it */
     struct shared_clock clocks[CLOCKS_MOST];
-    uint32_t clock_count;
+    uint32_t clock_count, changes;
     struct near_entry near[NEAR_ENTRIES];
 };
 
@@ -142,11 +142,14 @@ static void put_entry(struct tm_pftrace_state *s, enum tm_pftrace_table table, u
                       struct tm_pftrace_entry *entry)
 {
     const uint64_t row = row_of(s, table, iid);
+    struct tm_pftrace_entry *kept;
 
     if (tm_failed(s->run))
         return;
     entry->generation = s->now.generation;
-    *(struct tm_pftrace_entry *)tm_rows_change(s->entries, row) = *entry;
+    kept = tm_rows_change(s->entries, row);
+    s->changes += kept->generation == entry->generation;
+    *kept = *entry;
     *near_of(s, s->now.number, table, iid) = (struct near_entry){ iid, s->now.number, (uint8_t)table, true, *entry };
 }
 
@@ -169,6 +172,11 @@ bool tm_pftrace_find(struct tm_pftrace_state *s, enum tm_pftrace_table table, ui
         return true;
     *entry = (struct tm_pftrace_entry){ .text = 0 };
     return false;
+}
+
+uint32_t tm_pftrace_changes(const struct tm_pftrace_state *s)
+{
+    return s->changes;
 }
 
 static bool may_be_number(struct tm_wire text)

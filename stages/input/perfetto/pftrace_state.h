@@ -74,6 +74,9 @@ bool tm_pftrace_time(struct tm_pftrace_state *state, const struct tm_pftrace_pac
 bool tm_pftrace_find(struct tm_pftrace_state *state, enum tm_pftrace_table table, uint64_t iid,
                      struct tm_pftrace_entry *entry);
 
+/* A number that changes when an entry is replaced by another one. */
+uint32_t tm_pftrace_changes(const struct tm_pftrace_state *state);
+
 /* A source location on the wire. */
 void tm_pftrace_location(struct tm_pftrace_state *state, struct tm_wire bytes, struct tm_pftrace_entry *entry);
 
