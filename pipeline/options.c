@@ -613,10 +613,19 @@ const struct tm_option tm_option_table[TM_OPTION_COUNT] = {
         .help =
         "command that lists the objects below {uri}, or {bucket} and {key}, as JSON with name, size, version and "
         "modified of each" },
+    [TM_OPTION_STORE] = {
+        "store", TM_KIND_TEXT, JOINS, FIELD(helpers.store), .argument = "CMD",
+        .flags = TM_OPTION_NO_KEY,
+        .help =
+        "command that stores its stdin as the object {uri}, for --mirror (default: gcloud storage, aws s3 or rclone)" },
+    [TM_OPTION_MIRROR] = {
+        "mirror", TM_KIND_TEXT, JOINS, FIELD(mirror), .argument = "URI",
+        .flags = TM_OPTION_NO_KEY,
+        .help = "copy new results, history and pages to this prefix of a bucket; an empty OUT is restored from it first" },
     [TM_OPTION_FETCH_TIMEOUT] = {
         "fetch-timeout", TM_KIND_TIME, BUCKETS, FIELD(helpers.wait_ps), .argument = "TIME",
         .fallback = "120s",
-        .help = "give up on a bucket that sends nothing for this long; 0s waits without limit" },
+        .help = "give up on a bucket that sends or takes nothing for this long; 0s waits without limit" },
     [TM_OPTION_FORCE] = {
         "force", TM_KIND_FLAG, TM_FOR_SPLIT | TM_FOR_EXTRACT | STUDIES | TM_FOR_BRIEF | TM_FOR_CHECK | WORKS, FIELD(force),
         .flags = TM_OPTION_NO_ENVIRONMENT,

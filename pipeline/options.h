@@ -247,6 +247,7 @@ struct tm_options {
     uint32_t series_by;      /* --series-by: bits of enum tm_series_key */
     uint64_t confirm;        /* --confirm: runs that a regression needs */
     const char *openmetrics; /* --openmetrics: a file to write */
+    const char *mirror;      /* --mirror: address of a bucket, and a prefix in it */
     bool slurm, kubernetes;  /* --slurm, --kubernetes */
     const char *image;       /* --image: of containers */
     struct tm_texts mounts;  /* --mount: CLAIM:PATH[:ro] */
@@ -391,6 +392,8 @@ enum tm_option_index {
     TM_OPTION_FOLLOW_LINKS,
     TM_OPTION_FETCH,
     TM_OPTION_LISTING,
+    TM_OPTION_STORE,
+    TM_OPTION_MIRROR,
     TM_OPTION_FETCH_TIMEOUT,
     TM_OPTION_FORCE,
     TM_OPTION_JSON,

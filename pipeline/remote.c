@@ -51,34 +51,39 @@ static size_t bucket_bytes(const char *uri)
 
 /* --- commands --- */
 
-enum act { FETCH, LISTING };
+enum act { FETCH, LISTING, STORE, ACTS };
 
-static const char *const act_names[] = { "fetch", "list" };
+static const char *const act_names[ACTS] = { "fetch", "list", "store" };
+static const char *const act_options[ACTS] = { "--fetch", "--listing", "--store" };
 
 /* The programs in the order in which they are looked for.  {key} of a listing is the prefix. */
 static const struct known_helper {
     const char *program;
-    bool globs;            /* takes * ? [ in a name for a pattern */
-    const char *google[2]; /* by enum act; NULL = it cannot */
-    const char *s3[2];
+    bool globs;               /* takes * ? [ in a name for a pattern */
+    const char *google[ACTS]; /* by enum act; NULL = it cannot */
+    const char *s3[ACTS];
 } known_helpers[] = {
     { "gcloud",
       true,
       { "gcloud storage cat {uri}",
-        "gcloud storage objects list {uri}** --format=json(name,size,generation,update_time)" },
-      { NULL, NULL } },
+        "gcloud storage objects list {uri}** --format=json(name,size,generation,update_time)",
+        "gcloud storage cp - {uri}" },
+      { NULL, NULL, NULL } },
     { "aws",
       false,
-      { NULL, NULL },
+      { NULL, NULL, NULL },
       { "aws s3 cp --only-show-errors {uri} -",
         "aws s3api list-objects-v2 --bucket {bucket} --prefix {key} --output json --query "
-        "Contents[].{name:Key,size:Size,version:ETag,modified:LastModified}" } },
+        "Contents[].{name:Key,size:Size,version:ETag,modified:LastModified}",
+        "aws s3 cp --only-show-errors - {uri}" } },
     { "rclone",
       false,
       { "rclone cat :gcs,env_auth:{bucket}/{key}",
-        "rclone lsjson -R --files-only --no-mimetype --use-server-modtime :gcs,env_auth:{bucket}/{key}" },
+        "rclone lsjson -R --files-only --no-mimetype --use-server-modtime :gcs,env_auth:{bucket}/{key}",
+        "rclone rcat :gcs,env_auth:{bucket}/{key}" },
       { "rclone cat :s3,env_auth:{bucket}/{key}",
-        "rclone lsjson -R --files-only --no-mimetype --use-server-modtime :s3,env_auth:{bucket}/{key}" } },
+        "rclone lsjson -R --files-only --no-mimetype --use-server-modtime :s3,env_auth:{bucket}/{key}",
+        "rclone rcat :s3,env_auth:{bucket}/{key}" } },
 };
 
 enum { HELPER_COUNT = sizeof(known_helpers) / sizeof(known_helpers[0]) };
@@ -105,12 +110,17 @@ static bool is_installed(const char *program)
     return false;
 }
 
+/* What a failure is. */
+static tm_status status_of(enum act act)
+{
+    return act == STORE ? TM_ERR_OUTPUT : TM_ERR_INPUT;
+}
+
 static tm_status refuse_missing(struct tm_run *run, enum act act, const char *uri, const char *name)
 {
     const char *const programs = is_google(uri) ? "gcloud or rclone" : "aws or rclone";
-    const char *const option = act == FETCH ? "--fetch" : "--listing";
 
-    (void)tm_fail(&run->error, TM_ERR_INPUT, -1, "cannot %s %s: no program for it is installed (%s)", act_names[act],
+    (void)tm_fail(&run->error, status_of(act), -1, "cannot %s %s: no program for it is installed (%s)", act_names[act],
                   name, programs);
     if (act == FETCH)
         tm_hint(&run->error,
@@ -118,7 +128,7 @@ static tm_status refuse_missing(struct tm_run *run, enum act act, const char *ur
                 "report -'",
                 is_google(uri) ? "gcloud storage cat" : "aws s3 cp", name, is_google(uri) ? "" : " -");
     else
-        tm_hint(&run->error, "install one, or pass a command with %s", option);
+        tm_hint(&run->error, "install one, or pass a command with %s", act_options[act]);
     return run->error.status;
 }
 
@@ -126,7 +136,7 @@ static tm_status refuse_missing(struct tm_run *run, enum act act, const char *ur
 static const char *choose_command(struct tm_run *run, enum act act, const char *uri, const char *name)
 {
     const struct tm_helpers *const given = &run->helpers;
-    const char *const own = act == FETCH ? given->fetch : given->listing;
+    const char *const own = act == FETCH ? given->fetch : act == LISTING ? given->listing : given->store;
 
     if (own)
         return own;
@@ -138,9 +148,9 @@ static const char *choose_command(struct tm_run *run, enum act act, const char *
             continue;
         if (!known->globs || !strpbrk(uri, "*?["))
             return command;
-        (void)tm_fail(&run->error, TM_ERR_INPUT, -1, "cannot %s %s: %s takes *, ? and [ for a pattern", act_names[act],
-                      name, known->program);
-        tm_hint(&run->error, "pass another command with --fetch or --listing");
+        (void)tm_fail(&run->error, status_of(act), -1, "cannot %s %s: %s takes *, ? and [ for a pattern",
+                      act_names[act], name, known->program);
+        tm_hint(&run->error, "pass another command with %s", act_options[act]);
         return NULL;
     }
     (void)refuse_missing(run, act, uri, name);
@@ -258,10 +268,11 @@ static void run_child(char *const *word, int in, int out, int err, pid_t parent)
     _exit(127);
 }
 
-/* out: errno; 0 = it runs */
-static int start_child(struct tm_helper *h, char *const *word)
+/* in: path  of its stdin
+ * out: errno; 0 = it runs */
+static int start_child(struct tm_helper *h, char *const *word, const char *path)
 {
-    const int in = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    const int in = h->in = open(path, O_RDONLY | O_CLOEXEC);
     const pid_t parent = getpid();
     int out[2] = { -1, -1 }, err[2] = { -1, -1 }, problem = 0;
 
@@ -278,26 +289,33 @@ static int start_child(struct tm_helper *h, char *const *word)
     close_fd(&err[1]);
     h->out = out[0];
     h->err = err[0];
-    if (in >= 0)
-        (void)close(in);
     return problem;
 }
 
-static tm_status start_helper(struct tm_helper *h, struct tm_run *run, enum act act, const char *uri, const char *name)
+/* in: path  of its stdin */
+static tm_status start_helper(struct tm_helper *h, struct tm_run *run, enum act act, const char *path, const char *uri,
+                              const char *name)
 {
     struct words words;
     const char *command, *program;
     size_t length;
     int problem;
 
-    *h = (struct tm_helper){ .run = run, .act = act_names[act], .uri = uri, .name = name, .out = -1, .err = -1 };
+    *h = (struct tm_helper){ .run = run,
+                             .act = act_names[act],
+                             .failure = status_of(act),
+                             .uri = uri,
+                             .name = name,
+                             .in = -1,
+                             .out = -1,
+                             .err = -1 };
     command = choose_command(run, act, uri, name);
     if (!command || make_words(&words, run, command, uri))
         return run->error.status;
     program = tm_last_part(words.word[0], &length);
     tm_clean_text(h->program, sizeof(h->program), program, length);
-    problem = start_child(h, words.word);
-    return problem ? tm_fail_system(&run->error, TM_ERR_INPUT, -1, problem, "cannot run %s", h->program) : TM_OK;
+    problem = start_child(h, words.word, path);
+    return problem ? tm_fail_system(&run->error, status_of(act), -1, problem, "cannot run %s", h->program) : TM_OK;
 }
 
 /* Keep the end of what it says. */
@@ -341,10 +359,10 @@ static tm_status refuse(struct tm_helper *h, const char *how)
     char clean[256];
 
     tm_clean_text(clean, sizeof(clean), said, strlen(said));
-    (void)tm_fail(error, TM_ERR_INPUT, -1, "cannot %s %s: %s %s%s%s", h->act, h->name, h->program, how,
+    (void)tm_fail(error, h->failure, -1, "cannot %s %s: %s %s%s%s", h->act, h->name, h->program, how,
                   said[0] ? ": " : "", clean);
     error->problem = error->problem ? error->problem : EIO;
-    return TM_ERR_INPUT;
+    return h->failure;
 }
 
 /* Wait for it, and read its last messages. */
@@ -374,6 +392,7 @@ void tm_helper_stop(struct tm_helper *h)
 {
     if (!h->run)
         return;
+    close_fd(&h->in);
     close_fd(&h->out);
     close_fd(&h->err);
     if (h->pid > 0) {
@@ -391,6 +410,16 @@ static int wait_ms(const struct tm_helper *h)
     return h->run->helpers.wait_ps <= 0 ? -1 : ms < 1 ? 1 : ms > INT32_MAX ? INT32_MAX : (int)ms;
 }
 
+/* Whether it has read more of its stdin since the last question: a helper that stores says nothing meanwhile. */
+static bool has_read(struct tm_helper *h)
+{
+    const off_t at = lseek(h->in, 0, SEEK_CUR);
+    const bool is_further = at > h->in_at;
+
+    h->in_at = is_further ? at : h->in_at;
+    return is_further;
+}
+
 /* Wait until it has written something, or has closed its stdout.  Messages are not progress. */
 static tm_status wait_for_output(struct tm_helper *h)
 {
@@ -402,9 +431,10 @@ static tm_status wait_for_output(struct tm_helper *h)
         const int ready = poll(fds, 2, most);
 
         if (ready < 0 && errno != EINTR)
-            return tm_fail_system(&h->run->error, TM_ERR_INPUT, -1, errno, "cannot wait for %s", h->program);
-        if (ready == 0) {
-            (void)snprintf(how, sizeof(how), "sent nothing for %.3g seconds", most / 1000.0);
+            return tm_fail_system(&h->run->error, h->failure, -1, errno, "cannot wait for %s", h->program);
+        if (ready == 0 && !has_read(h)) {
+            (void)snprintf(how, sizeof(how), "%s nothing for %.3g seconds",
+                           h->failure == TM_ERR_OUTPUT ? "took" : "sent", most / 1000.0);
             (void)refuse(h, how);
             tm_hint(&h->run->error, "try again, or raise --fetch-timeout");
             return h->run->error.status;
@@ -428,7 +458,7 @@ tm_status tm_helper_read(struct tm_helper *h, void *to, size_t bytes, size_t *go
         if (some < 0 && errno == EINTR)
             continue;
         if (some < 0)
-            return tm_fail_system(&h->run->error, TM_ERR_INPUT, -1, errno, "cannot read from %s", h->program);
+            return tm_fail_system(&h->run->error, h->failure, -1, errno, "cannot read from %s", h->program);
         if (some == 0)
             return end_helper(h);
         *got += (size_t)some;
@@ -439,10 +469,24 @@ tm_status tm_helper_read(struct tm_helper *h, void *to, size_t bytes, size_t *go
 
 tm_status tm_fetch_start(struct tm_helper *h, struct tm_run *run, const char *uri, const char *name)
 {
-    *h = (struct tm_helper){ .run = run, .out = -1, .err = -1 };
+    *h = (struct tm_helper){ .run = run, .in = -1, .out = -1, .err = -1 };
     if (!bucket_bytes(uri) || !tm_remote_key(uri)[0])
         return tm_fail(&run->error, TM_ERR_INPUT, -1, "cannot fetch %s: it is not the address of an object", name);
-    return start_helper(h, run, FETCH, uri, name);
+    return start_helper(h, run, FETCH, "/dev/null", uri, name);
+}
+
+tm_status tm_store_object(struct tm_run *run, const char *path, const char *uri)
+{
+    char name[TM_ERROR_TEXT / 2], block[256];
+    struct tm_helper h = { .run = NULL };
+    size_t got = 1;
+
+    (void)snprintf(name, sizeof(name), "'%.200s'", uri);
+    if (!start_helper(&h, run, STORE, path, uri, name))
+        while (got > 0 && !tm_helper_read(&h, block, sizeof(block), &got))
+            ;
+    tm_helper_stop(&h);
+    return run->error.status;
 }
 
 /* --- listing --- */
@@ -591,7 +635,7 @@ tm_status tm_remote_list(struct tm_run *run, const char *uri, tm_take_object *ta
     s->take = take;
     s->to = to;
     s->prefix = prefix;
-    if (!start_helper(&h, run, LISTING, uri, name)) {
+    if (!start_helper(&h, run, LISTING, "/dev/null", uri, name)) {
         while (!tm_failed(run) && got > 0) {
             if (!tm_helper_read(&h, block, sizeof(block), &got))
                 (void)split_all(s, block, got);

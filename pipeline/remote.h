@@ -10,7 +10,8 @@
 #include "pipeline/run.h"
 
 /* Objects in buckets, by their addresses: gs://BUCKET/KEY and s3://BUCKET/KEY.  This program has no network: another
- * one, a helper, writes an object to a pipe (fetch), and lists what is below a prefix.
+ * one, a helper, writes an object to a pipe (fetch), lists what is below a prefix, and reads an object from a file
+ * (store).
  * Helpers are gcloud, aws, and rclone, whichever is installed, or the command of an option (struct tm_helpers in
  * run.h).  They are started without a shell, and a name is never an option. */
 
@@ -23,9 +24,12 @@ bool tm_remote_is(const char *path);
 struct tm_helper {
     struct tm_run *run;
     const char *act;                 /* "fetch"; for messages */
+    tm_status failure;               /* TM_ERR_INPUT, or TM_ERR_OUTPUT of one that stores */
     const char *uri;                 /* borrowed */
     const char *name;                /* for messages, in quotes; borrowed */
     pid_t pid;                       /* 0 = it has ended */
+    int in;                          /* its stdin: a file */
+    off_t in_at;                     /* how far it had read it at the last look */
     int out, err;                    /* what it writes; -1 = closed */
     uint64_t bytes;                  /* read from `out` */
     char program[32];                /* its name */
@@ -46,6 +50,11 @@ tm_status tm_helper_read(struct tm_helper *h, void *to, size_t bytes, size_t *go
 
 /* End a helper, whether or not all has been read. */
 void tm_helper_stop(struct tm_helper *h); /* tolerates a zeroed or stopped one */
+
+/* Store a file as an object, which appears completely or not at all.  The file is the stdin of the helper, so one that
+ * outlives a killed process still stores all of it.
+ * errors: TM_ERR_OUTPUT  no helper is installed, it failed, or it took nothing for the time limit */
+tm_status tm_store_object(struct tm_run *run, const char *path, const char *uri);
 
 /* An object in a list. */
 struct tm_object {

@@ -2,6 +2,7 @@
 /* A whole batch on one machine: scan, work, put together. */
 #include "pipeline/commands/commands.h"
 #include "pipeline/nightly/batch.h"
+#include "pipeline/nightly/batch_mirror.h"
 
 static void scan_and_work(struct tm_run *run, const struct tm_options *options, struct tm_batch_counts *counts)
 {
@@ -22,11 +23,15 @@ static tm_status run_batch(struct tm_run *run, const struct tm_options *options)
     tm_batch_check(run, options, options->output);
     tm_batch_merge_check(run, options, options->output);
     tm_run_keys_check(run, options);
+    if (!options->dry_run)
+        tm_mirror_fetch(run, options, options->output);
     if (!tm_failed(run))
         scan_and_work(run, options, &counts);
     if (tm_failed(run) || options->dry_run)
         return run->error.status;
     st = tm_batch_merge(run, options, options->output);
+    if (tm_mirror_put(run, options, options->output))
+        return run->error.status;
     return !st && counts.troubled ? TM_PARTIAL : st;
 }
 

@@ -12,6 +12,7 @@
 #include "pipeline/engine/outputs.h"
 #include "pipeline/files.h"
 #include "pipeline/nightly/batch.h"
+#include "pipeline/nightly/batch_mirror.h"
 #include "pipeline/nightly/leases.h"
 #include "pipeline/nightly/manifest.h"
 #include "pipeline/nightly/result.h"
@@ -690,7 +691,14 @@ tm_status tm_batch_merge(struct tm_run *run, const struct tm_options *options, c
 
 static tm_status run_batch_merge(struct tm_run *run, const struct tm_options *options)
 {
-    return tm_batch_merge(run, options, options->inputs[0]);
+    const char *const out = options->inputs[0];
+    tm_status st;
+
+    tm_mirror_check(run, options, out);
+    if (tm_mirror_fetch(run, options, out))
+        return run->error.status;
+    st = tm_batch_merge(run, options, out);
+    return tm_mirror_put(run, options, out) ? run->error.status : st;
 }
 
 /* clang-format off */

@@ -473,7 +473,7 @@ static tm_status run_batch_prune(struct tm_run *run, const struct tm_options *op
     p->run = run;
     p->options = options;
     p->out = options->inputs[0];
-    if (!tm_out_lock(run, p->out, TM_LOCK_ALONE, &lock))
+    if (!tm_out_lock(run, p->out, TM_LOCK_AFTER_OTHERS, &lock))
         work(p);
     close_all(p);
     if (!tm_failed(run) && options->json)

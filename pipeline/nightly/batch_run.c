@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Processes the items of a manifest, or of a share of it, in a pool of processes. */
 #include "pipeline/nightly/batch.h"
+#include "pipeline/nightly/batch_mirror.h"
 
 #include <limits.h>
 #include <signal.h>
@@ -486,6 +487,8 @@ tm_status tm_batch_check(struct tm_run *run, const struct tm_options *options, c
     if (!out) {
         (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot process a batch without an output folder");
         tm_hint(&run->error, "set it with -o OUT");
+    } else {
+        tm_mirror_check(run, options, out);
     }
     if (options->thresholds && !tm_failed(run) && !tm_thresholds_init(&thresholds, &run->error))
         tm_thresholds_read(&thresholds, options->thresholds, &run->error); /* once, and not by each worker */

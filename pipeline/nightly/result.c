@@ -272,10 +272,9 @@ static int hash_file(int fd, uint64_t *bytes, uint64_t *hash)
     return problem;
 }
 
-uint64_t tm_result_hash(const char *folder)
+uint64_t tm_content_hash(const char *path)
 {
-    char path[TM_OUT_PATH_BYTES];
-    const int fd = join(path, folder, TM_RESULT_FILE) ? tm_open_to_read(path, O_NOFOLLOW) : -1;
+    const int fd = tm_open_to_read(path, O_NOFOLLOW);
     uint64_t bytes, hash = 0;
 
     if (fd < 0)
@@ -284,6 +283,13 @@ uint64_t tm_result_hash(const char *folder)
         hash = 0;
     (void)close(fd);
     return hash;
+}
+
+uint64_t tm_result_hash(const char *folder)
+{
+    char path[TM_OUT_PATH_BYTES];
+
+    return join(path, folder, TM_RESULT_FILE) ? tm_content_hash(path) : 0;
 }
 
 static tm_status fail_long(struct tm_run *run, const char *folder, const char *name)

@@ -43,6 +43,8 @@ enum tm_result_status tm_result_pruned(struct tm_run *run, const char *folder, c
 /* Read one.  out: to  gets its members; an absent or damaged one: false, without an error */
 bool tm_result_read(struct tm_doc *doc, struct tm_value *to, const char *folder);
 
+/* A hash (XXH3) of all that is in a file; 0 = it does not exist, or cannot be read. */
+uint64_t tm_content_hash(const char *path);
 /* A hash of the file of a result; 0 = there is none. */
 uint64_t tm_result_hash(const char *folder);
 
@@ -118,6 +120,7 @@ tm_status tm_result_remove(struct tm_run *run, const char *folder, const char *c
  *     OUT/runs/ab/ID/hosts/HOST/run.partial, result.json    of one host of a multi-host run
  *     OUT/index.html, index.json, history.db
  *     OUT/decisions.jsonl                      what people decided about regressions
+ *     OUT/mirror/ab/HASH                       what the bucket of --mirror has
  * */
 enum { TM_OUT_PATH_BYTES = 4096 };
 

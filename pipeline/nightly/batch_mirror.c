@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `--mirror`: the folder of a batch, copied to a bucket and restored from it. */
+#include "pipeline/nightly/batch_mirror.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "pipeline/atomic_file.h"
+#include "pipeline/files.h"
+#include "pipeline/nightly/leases.h"
+#include "pipeline/nightly/manifest.h"
+#include "pipeline/nightly/result.h"
+#include "pipeline/remote.h"
+#include "pipeline/store/lasting_hash.h"
+#include "pipeline/strings.h"
+
+enum { NOTE_BYTES = 33, DEPTH_MOST = 8, BLOCK_BYTES = 4 << 10 };
+
+#define NOTES_FOLDER "mirror"
+#define PAGE_FILE "index.html"
+
+struct mirror {
+    struct tm_run *run;
+    const char *out;
+    char uri[TM_REMOTE_URI_MOST]; /* without a slash at its end */
+};
+
+tm_status tm_mirror_check(struct tm_run *run, const struct tm_options *options, const char *out)
+{
+    if (tm_failed(run))
+        return run->error.status;
+    if (out && tm_remote_is(out)) {
+        (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot use '%s' as the folder of a batch: it is in a bucket",
+                      out);
+        tm_hint(
+            &run->error,
+            "use a folder, and '--mirror %.200s' to copy it to the bucket; workers that share no folder: 'batch run "
+            "--shard' or 'batch item', and 'batch join'",
+            out);
+    } else if (options->mirror && (!tm_remote_is(options->mirror) || strlen(options->mirror) >= TM_REMOTE_URI_MOST)) {
+        (void)tm_fail(&run->error, TM_ERR_USAGE, -1,
+                      "cannot mirror to '%s': it is not gs://BUCKET/... or s3://BUCKET/...", options->mirror);
+    }
+    return run->error.status;
+}
+
+static struct mirror mirror_of(struct tm_run *run, const struct tm_options *options, const char *out)
+{
+    struct mirror m = { .run = run, .out = out };
+    size_t length = strlen(options->mirror);
+
+    while (length > 0 && options->mirror[length - 1] == '/')
+        length--;
+    (void)snprintf(m.uri, sizeof(m.uri), "%.*s", (int)length, options->mirror);
+    return m;
+}
+
+/* --- notes of what the bucket has --- */
+
+static void write_hash(char to[NOTE_BYTES], const char *const text[], size_t count)
+{
+    const struct tm_lasting_hash hash = tm_hash_texts(text, count);
+
+    (void)snprintf(to, NOTE_BYTES, "%016" PRIx64 "%016" PRIx64, hash.high, hash.low);
+}
+
+/* What the note of a file has to be.  out: false: there is no such file */
+static bool make_note(const struct mirror *m, const char *place, char note[NOTE_BYTES])
+{
+    char path[TM_OUT_PATH_BYTES], content[NOTE_BYTES];
+    uint64_t hash;
+
+    if (tm_out_path(m->run, m->out, place, path))
+        return false;
+    hash = tm_content_hash(path);
+    (void)snprintf(content, sizeof(content), "%016" PRIx64, hash);
+    write_hash(note, (const char *const[]){ m->uri, place, content }, 3);
+    return hash != 0;
+}
+
+/* Where it is: OUT/mirror/ab, and its name there. */
+static tm_status find_note(const struct mirror *m, const char *place, char folder[TM_OUT_PATH_BYTES],
+                           char name[NOTE_BYTES])
+{
+    char below[32];
+
+    write_hash(name, (const char *const[]){ place }, 1);
+    (void)snprintf(below, sizeof(below), NOTES_FOLDER "/%.2s", name);
+    return tm_out_path(m->run, m->out, below, folder);
+}
+
+static bool is_noted(const struct mirror *m, const char *place, const char *note)
+{
+    char folder[TM_OUT_PATH_BYTES], path[TM_OUT_PATH_BYTES], name[NOTE_BYTES], found[NOTE_BYTES] = "";
+    FILE *file;
+
+    if (find_note(m, place, folder, name) || tm_out_path(m->run, folder, name, path))
+        return false;
+    file = fopen(path, "re");
+    if (!file)
+        return false;
+    (void)!fgets(found, sizeof(found), file);
+    (void)fclose(file);
+    return strcmp(found, note) == 0;
+}
+
+static tm_status write_note(const struct mirror *m, const char *place, const char *note)
+{
+    struct tm_atomic_file file = { .stream = NULL };
+    char folder[TM_OUT_PATH_BYTES], name[NOTE_BYTES];
+
+    if (!find_note(m, place, folder, name) && !tm_make_folder(m->run, folder) &&
+        !tm_atomic_open(&file, m->run, folder, name)) {
+        (void)fprintf(file.stream, "%s\n", note);
+        tm_atomic_commit(&file);
+    }
+    tm_atomic_abort(&file);
+    return m->run->error.status;
+}
+
+/* --- store --- */
+
+static tm_status join_uri(const struct mirror *m, const char *place, char uri[TM_REMOTE_URI_MOST])
+{
+    const int length = snprintf(uri, TM_REMOTE_URI_MOST, "%s/%s", m->uri, place);
+
+    return length > 0 && length < TM_REMOTE_URI_MOST
+               ? m->run->error.status
+               : tm_fail(&m->run->error, TM_ERR_OUTPUT, -1, "cannot use an address of more than %d bytes",
+                         TM_REMOTE_URI_MOST);
+}
+
+static tm_status put(const struct mirror *m, const char *place)
+{
+    char path[TM_OUT_PATH_BYTES], uri[TM_REMOTE_URI_MOST];
+
+    return tm_out_path(m->run, m->out, place, path) || join_uri(m, place, uri) ? m->run->error.status
+                                                                               : tm_store_object(m->run, path, uri);
+}
+
+/* A file and its note.  The note is of the content before it is stored: one that is replaced meanwhile is stored
+ * again. */
+static tm_status put_noted(const struct mirror *m, const char *place)
+{
+    char note[NOTE_BYTES];
+
+    if (tm_failed(m->run) || !make_note(m, place, note) || is_noted(m, place, note) || put(m, place))
+        return m->run->error.status;
+    return write_note(m, place, note);
+}
+
+typedef void take_entry(const struct mirror *m, const char *place, const char *name, bool is_folder, int of);
+
+/* Visit what is in a folder, but nothing hidden: locks, and what is not complete. */
+static void visit(const struct mirror *m, const char *place, take_entry *take, int of)
+{
+    char path[TM_OUT_PATH_BYTES], below[TM_OUT_PATH_BYTES];
+    const struct dirent *entry;
+    struct stat info;
+    DIR *dir;
+
+    if (tm_failed(m->run) || tm_out_path(m->run, m->out, place, path))
+        return;
+    dir = opendir(path);
+    if (!dir && errno != ENOENT)
+        (void)tm_fail_system(&m->run->error, TM_ERR_OUTPUT, -1, errno, "cannot read '%s'", path);
+    while (dir && !tm_failed(m->run) && (entry = readdir(dir)) != NULL) {
+        if (entry->d_name[0] == '.' || fstatat(dirfd(dir), entry->d_name, &info, AT_SYMLINK_NOFOLLOW) != 0 ||
+            !(S_ISDIR(info.st_mode) || S_ISREG(info.st_mode)))
+            continue;
+        if (strcmp(place, ".") == 0)
+            take(m, entry->d_name, entry->d_name, S_ISDIR(info.st_mode), of);
+        else if (!tm_out_path(m->run, place, entry->d_name, below))
+            take(m, below, entry->d_name, S_ISDIR(info.st_mode), of);
+    }
+    if (dir)
+        (void)closedir(dir);
+}
+
+/* Files of an item, in any order. */
+static void put_data(const struct mirror *m, const char *place, const char *name, bool is_folder, int depth)
+{
+    if (is_folder && strcmp(name, "hosts") != 0 && depth < DEPTH_MOST)
+        visit(m, place, put_data, depth + 1);
+    else if (!is_folder && strcmp(name, TM_RESULT_FILE) != 0)
+        put(m, place);
+}
+
+/* Folders below runs/: those with a result are items.  Without one, they contain items, or are not complete. */
+static void put_item(const struct mirror *m, const char *place, const char *name, bool is_folder, int depth)
+{
+    char result[TM_OUT_PATH_BYTES], note[NOTE_BYTES];
+
+    (void)name;
+    if (!is_folder || depth == DEPTH_MOST || tm_out_path(m->run, place, TM_RESULT_FILE, result))
+        return;
+    visit(m, place, put_item, depth + 1); /* hosts before their run */
+    if (tm_failed(m->run) || !make_note(m, result, note) || is_noted(m, result, note))
+        return;
+    visit(m, place, put_data, depth + 1);
+    if (!tm_failed(m->run) && !put(m, result))
+        write_note(m, result, note);
+}
+
+/* Files of the batch, but those that are stored at its end. */
+static bool is_last(const char *name)
+{
+    return strcmp(name, TM_HISTORY_FILE) == 0 || strcmp(name, PAGE_FILE) == 0;
+}
+
+static bool is_ours(const char *name)
+{
+    static const char *const others[] = { "runs", "leases", "slurm", "kubernetes", NOTES_FOLDER };
+
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+        if (strcmp(name, others[i]) == 0)
+            return false;
+    return !is_last(name);
+}
+
+static void put_other(const struct mirror *m, const char *place, const char *name, bool is_folder, int depth)
+{
+    if ((depth == 0 && !is_ours(name)) || depth == DEPTH_MOST)
+        return;
+    if (is_folder)
+        visit(m, place, put_other, depth + 1);
+    else
+        put_noted(m, place);
+}
+
+tm_status tm_mirror_put(struct tm_run *run, const struct tm_options *options, const char *out)
+{
+    struct mirror m;
+    int lock = -1;
+
+    if (tm_failed(run) || !options->mirror || tm_out_lock(run, out, TM_LOCK_AFTER_OTHERS, &lock))
+        return run->error.status;
+    m = mirror_of(run, options, out);
+    visit(&m, "runs", put_item, 0);
+    put_noted(&m, TM_HISTORY_FILE);
+    visit(&m, ".", put_other, 0);
+    put_noted(&m, PAGE_FILE);
+    if (lock >= 0)
+        (void)close(lock);
+    return run->error.status;
+}
+
+/* --- restore --- */
+
+/* Write an object to a file that appears completely or not at all. */
+static tm_status fetch(const struct mirror *m, const char *place)
+{
+    char folder[TM_OUT_PATH_BYTES], uri[TM_REMOTE_URI_MOST], name[TM_ERROR_TEXT / 2], block[BLOCK_BYTES];
+    struct tm_atomic_file file = { .stream = NULL };
+    struct tm_helper helper = { .run = NULL };
+    size_t got = 1;
+    char *slash;
+
+    if (tm_out_path(m->run, m->out, place, folder) || join_uri(m, place, uri))
+        return m->run->error.status;
+    slash = strrchr(folder, '/');
+    *slash = '\0';
+    (void)snprintf(name, sizeof(name), "'%.200s'", uri);
+    if (!tm_make_folder(m->run, folder) && !tm_atomic_open(&file, m->run, folder, slash + 1) &&
+        !tm_fetch_start(&helper, m->run, uri, name)) {
+        while (got > 0 && !tm_helper_read(&helper, block, sizeof(block), &got))
+            (void)fwrite(block, 1, got, file.stream);
+        tm_atomic_commit(&file);
+    }
+    tm_helper_stop(&helper);
+    tm_atomic_abort(&file);
+    return m->run->error.status;
+}
+
+/* A file that is not there yet.  The bucket has all that precedes it, so its note is true. */
+static tm_status restore(const struct mirror *m, const char *place)
+{
+    char path[TM_OUT_PATH_BYTES], note[NOTE_BYTES], *last;
+    struct stat info;
+
+    if (tm_out_path(m->run, m->out, place, path) || lstat(path, &info) == 0 || fetch(m, place))
+        return m->run->error.status;
+    last = strrchr(path, '/') + 1;
+    if (strncmp(place, "runs/", 5) == 0 && strcmp(last, TM_RESULT_FILE) != 0)
+        return TM_OK;
+    return make_note(m, place, note) ? write_note(m, place, note) : m->run->error.status;
+}
+
+struct restoring {
+    const struct mirror *mirror;
+    size_t prefix_bytes; /* of keys */
+    bool has_manifest;
+};
+
+static bool is_usable(const char *place)
+{
+    if (!tm_path_is_below(place) || !place[0] || place[0] == '.' || strlen(place) >= TM_OUT_PATH_BYTES)
+        return false;
+    return !strstr(place, "/.") && strncmp(place, NOTES_FOLDER "/", sizeof(NOTES_FOLDER)) != 0;
+}
+
+static tm_status take_object(void *to, const struct tm_object *object)
+{
+    struct restoring *const r = to;
+    const char *const place = object->key + r->prefix_bytes;
+
+    if (strlen(object->key) <= r->prefix_bytes || !is_usable(place))
+        return TM_OK;
+    if (strcmp(place, TM_MANIFEST_FILE) != 0)
+        return restore(r->mirror, place);
+    r->has_manifest = true;
+    return TM_OK;
+}
+
+tm_status tm_mirror_fetch(struct tm_run *run, const struct tm_options *options, const char *out)
+{
+    char path[TM_OUT_PATH_BYTES], prefix[TM_REMOTE_URI_MOST];
+    struct restoring r = { .has_manifest = false };
+    struct mirror m;
+    int lock = -1;
+
+    if (tm_failed(run) || !options->mirror || tm_out_path(run, out, TM_MANIFEST_FILE, path) ||
+        access(path, F_OK) == 0 || tm_make_folder(run, out) || tm_out_lock(run, out, TM_LOCK_AFTER_OTHERS, &lock))
+        return run->error.status;
+    m = mirror_of(run, options, out);
+    r.mirror = &m;
+    if (!join_uri(&m, "", prefix)) {
+        r.prefix_bytes = strlen(tm_remote_key(prefix));
+        tm_remote_list(run, prefix, take_object, &r);
+    }
+    if (!tm_failed(run) && r.has_manifest) /* at last: it says that all is restored */
+        restore(&m, TM_MANIFEST_FILE);
+    if (lock >= 0)
+        (void)close(lock);
+    return run->error.status;
+}

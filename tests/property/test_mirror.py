@@ -1,0 +1,253 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The folder of a batch in a bucket: what is stored and in which order, ended at any moment, with helpers that fail, and
+restored.  With a real S3 server on this machine through the real client, and with a stand-in for gcloud that has the
+commands, outputs and messages of its documentation."""
+
+import shlex
+import shutil
+import sys
+import urllib.error
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from buckets import Between, Bucket, Tools, aws_tools  # noqa: E402
+from tap import Tap  # noqa: E402
+from tracemill import ROOT, Scratch, run  # noqa: E402
+
+DEMO = next((ROOT / "tests/data/demo").rglob("*.xplane.pb"))
+TINY = next((ROOT / "tests/data/tiny").rglob("*.xplane.pb"))
+FORMATS = ("--format", "html,json,csv")
+
+GCLOUD = r"""
+store=%s
+list() {
+    %s - "$store" "${1#gs://}" <<'END'
+import datetime, json, os, sys
+store, (bucket, _, prefix) = sys.argv[1], sys.argv[2].removesuffix("**").partition("/")
+rows = []
+for folder, _, names in os.walk(os.path.join(store, bucket)):
+    for name in names:
+        path = os.path.join(folder, name)
+        info, key = os.stat(path), os.path.relpath(path, os.path.join(store, bucket))
+        if key.startswith(prefix):
+            when = datetime.datetime.fromtimestamp(int(info.st_mtime), datetime.timezone.utc)
+            rows.append({"name": key, "size": info.st_size, "generation": str(info.st_mtime_ns // 1000),
+                         "update_time": when.strftime("%%Y-%%m-%%dT%%H:%%M:%%S+0000")})
+print(json.dumps(sorted(rows, key=lambda row: row["name"]), indent=2))
+END
+}
+case "$1 $2 $3" in
+"storage cat "*)
+    [ -f "$store/${3#gs://}" ] || { echo "ERROR: (gcloud.storage.cat) The following URLs matched no objects or files:" >&2
+                                    echo "-$3" >&2; exit 1; }
+    exec /bin/cat "$store/${3#gs://}" ;;
+"storage objects list") list "$4" ;;
+"storage cp -")
+    to=$store/${4#gs://}
+    /bin/mkdir -p "${to%%/*}"
+    /bin/cat >"$to.uploading.$$" && /bin/mv "$to.uploading.$$" "$to" ;;
+*) echo "ERROR: (gcloud.storage) Invalid choice" >&2; exit 2 ;;
+esac
+"""
+
+
+class Gcloud(Tools):
+    """Objects are files of a folder."""
+
+    def __init__(self, folder):
+        self.store = folder / "store"
+        super().__init__(folder, gcloud=GCLOUD % (shlex.quote(str(self.store)), shlex.quote(sys.executable)))
+        self.store.mkdir()
+
+    def objects(self, prefix):
+        return contents(self.store / prefix)
+
+
+def contents(folder):
+    """All files that a mirror has."""
+    files = {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    return {name: data for name, data in files.items() if not name.startswith(("mirror/", "."))}
+
+
+def make_root(root):
+    """A run of one host, and one of two."""
+    for name, traces in (("a", {"h": DEMO}), ("b", {"h1": DEMO, "h2": TINY})):
+        folder = root / name / "2026-11-20"
+        folder.mkdir(parents=True)
+        for host, trace in traces.items():
+            shutil.copy(trace, folder / f"{host}.xplane.pb")
+    return root
+
+
+def stored(calls, after):
+    """The objects of calls, in order; after: the words before an address."""
+    return [call[-1] for call in calls if call[1:1 + len(after)] == after]
+
+
+def is_ordered(names):
+    """Whether data precedes what says that it is there."""
+    at = {name: index for index, name in enumerate(names)}
+    results = [name for name in names if name.endswith("result.json")]
+    items = all(at[name] < at[result] for result in results for name in names
+                if name.startswith(result.removesuffix("result.json")) and name != result)
+    top = [name for name in names if "/runs/" not in name]
+    return items and results and names[-len(top):] == top and top[0].endswith("/history.db") and top[-1].endswith("/index.html")
+
+
+def check_mirror(tap, folder, root):
+    """Stored once, in order, restored."""
+    tools, out = Gcloud(folder / "tools"), folder / "out"
+    settings = {"PATH": tools.path}
+
+    def batch(to, *options, name="perf", **more):
+        return run("batch", root, "-o", to, *FORMATS, "--mirror", f"gs://b/{name}/", *options, **{**settings, **more})
+
+    result = batch(out)
+    names = stored(tools.calls(), ["storage", "cp", "-"])
+    objects = tools.objects("b/perf")
+    tap.ok(result.status == 0 and objects == contents(out) and len(objects) > 12, "everything is in the bucket", result,
+           sorted(set(objects) ^ set(contents(out))))
+    tap.ok(len(names) == len(set(names)) == len(objects), "each is stored once", names)
+    tap.ok(is_ordered(names), "data before what says that it is there", names)
+    result = batch(out)
+    tap.ok(result.status == 0 and not tools.calls(), "nothing new: no helper is started", result)
+    shutil.rmtree(out)
+    result = batch(out)
+    calls = tools.calls()
+    tap.ok(result.status == 0 and not stored(calls, ["storage", "cp", "-"]) and contents(out) == objects,
+           "a lost folder is restored, and nothing of it is made again", calls, result)
+    shutil.copytree(root / "a", root / "c")
+    result = batch(out)
+    names = stored(tools.calls(), ["storage", "cp", "-"])
+    tap.ok(result.status == 0 and tools.objects("b/perf") == contents(out), "a new run is stored", result)
+    tap.ok(is_ordered(names) and not any("/a-2026" in name or "/b-2026" in name for name in names), "and only that", names)
+    result = run("batch", "merge", out, *FORMATS, "--mirror", "gs://b/other", **settings)
+    tap.ok(result.status == 0 and tools.objects("b/other") == contents(out), "another mirror gets everything", result)
+    result = batch(folder / "dry", "--dry-run", name="dry")
+    tap.ok(result.status == 0 and not tools.objects("b/dry"), "--dry-run stores nothing", result)
+    tools.calls()
+    return contents(out)
+
+
+def check_ends(tap, folder, root, wanted):
+    """A driver that is killed at a put, and a helper that fails there: the next batch completes the mirror."""
+    for how, at in [("kill -9 $PPID; exec /bin/cat >/dev/null", at) for at in (1, 2, 5, 9, 14, 17)] + [("echo broken >&2; exit 7", 4)]:
+        name = f"{how.split()[0]} at {at}"
+        place = folder / name.replace(" ", "-")
+        place.mkdir()
+        tools, out = Gcloud(place / "tools"), place / "out"
+        text = f'echo x >>{shlex.quote(str(place / "count"))}\n[ $(/bin/wc -l <{shlex.quote(str(place / "count"))}) -ne {at} ] || {{ {how}; }}\n'
+        (place / "store").write_text(f"#!/bin/sh\n{text}exec {tools.path}/gcloud storage cp - \"$1\"\n", encoding="utf-8")
+        (place / "store").chmod(0o755)
+        options = (*FORMATS, "--mirror", "gs://b/perf", "--store", f"{place}/store {{uri}}")
+        result = run("batch", root, "-o", out, *options, PATH=tools.path)
+        half = tools.objects("b/perf")
+        tap.ok(result.status == (-9 if "kill" in how else 5) and len(half) < len(wanted), f"{name}: the mirror is not complete", result)
+        tap.ok("kill" in how or "cannot store 'gs://b/perf/" in result.err and "failed with status 7: broken" in result.err,
+               f"{name}: says why", result)
+        tap.ok(all(Path(result_file).parent.as_posix() == "." or files_of(half, result_file) == files_of(wanted, result_file)
+                   for result_file in half if result_file.endswith("result.json")), f"{name}: no result without its files", sorted(half))
+        result = run("batch", root, "-o", out, *options, PATH=tools.path)
+        tap.ok(result.status == 0 and tools.objects("b/perf") == contents(out) == wanted, f"{name}: completed by the next batch", result)
+
+
+def files_of(objects, result):
+    """The names in the folder of an item."""
+    return sorted(name for name in objects if name.startswith(result.removesuffix("result.json")) and "/hosts/" not in name[len(result):])
+
+
+def check_faults(tap, folder, root):
+    """Each has a message, and the folder stays complete."""
+    tools = Gcloud(folder / "tools")
+    out = folder / "out"
+    result = run("batch", root, "-o", out, *FORMATS, "--mirror", "gs://b/x", "--fetch-timeout", "1s", "--store", "/bin/sleep 60",
+                 PATH=tools.path)
+    tap.ok(result.status == 5 and "took nothing for 1 seconds" in result.err and "--fetch-timeout" in result.err and
+           (out / "index.html").exists(), "a helper that stops", result)
+    result = run("batch", root, "-o", out, *FORMATS, "--mirror", "s3://b/x", PATH=tools.path)
+    tap.ok(result.status == 5 and "no program for it is installed (aws or rclone)" in result.err and "--store" in result.err,
+           "no helper", result)
+    result = run("batch", root, "-o", "s3://b/x", PATH=tools.path, cwd=folder)
+    tap.ok(result.status == 2 and "--mirror s3://b/x" in result.err and "batch join" in result.err and not (folder / "s3:").exists(),
+           "a bucket is not the folder", result)
+    result = run("batch", "merge", "gs://b/x", PATH=tools.path, cwd=folder)
+    tap.ok(result.status == 2 and "--mirror gs://b/x" in result.err, "nor that of a merge", result)
+    result = run("batch", root, "-o", out, "--mirror", "/b/x", PATH=tools.path)
+    tap.ok(result.status == 2 and "cannot mirror to '/b/x'" in result.err, "a folder is not a mirror", result)
+    tools.calls()
+    hostile = tools.store / "b" / "h"
+    for name in ("../h-out", "runs/ab/.x", "mirror/aa/" + "0" * 32):
+        (hostile / name).parent.mkdir(parents=True, exist_ok=True)
+        (hostile / name).write_text("x", encoding="utf-8")
+    result = run("batch", root, "-o", folder / "hostile", *FORMATS, "--mirror", "gs://b/h", PATH=tools.path)
+    tap.ok(result.status == 0 and not stored(tools.calls(), ["storage", "cat"]) and not (folder / "h-out").exists() and
+           not (folder / "hostile/runs/ab/.x").exists(), "objects that no batch has are not restored", result)
+
+
+def check_s3(tap, folder, root, bucket):
+    """The real client; the server fails meanwhile."""
+    tools, out = aws_tools(folder / "tools"), folder / "out"
+    options = ("batch", root, "-o", out, "--format", "json", "--mirror", "s3://traces/perf")
+    with Between(bucket.port, "reset", 1000) as port:
+        result = run(*options, **bucket.settings(tools, port))
+        tap.ok(result.status in (3, 5) and "aws failed" in result.err, "a connection that is reset", result)
+    denied = b"HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+    run("batch", root, "-o", out, "--format", "json")
+    with Between(bucket.port, denied) as port:
+        result = run(*options, **bucket.settings(tools, port))
+        tap.ok(result.status == 5 and "cannot store 's3://traces/perf/" in result.err and "403" in result.err, "no access", result)
+    result = run("batch", root, "-o", out, "--format", "json", "--mirror", "s3://nowhere/perf", **bucket.settings(tools))
+    tap.ok(result.status == 5 and "NoSuchBucket" in result.err, "no such bucket", result)
+    result = run(*options, **bucket.settings(tools))
+    here = contents(out)
+    try:
+        there = {name: bucket.get(f"perf/{name}")[0] for name in here}
+    except urllib.error.HTTPError as error:
+        there = error
+    tap.ok(result.status == 0 and there == here, "all objects are the files", there if isinstance(there, Exception) else "", result)
+    tools.calls()
+    shutil.rmtree(out)
+    result = run(*options, **bucket.settings(tools))
+    calls = tools.calls()
+    tap.ok(result.status == 0 and contents(out) == here and not stored(calls, ["s3", "cp", "--only-show-errors", "-"]),
+           "restored", result, calls)
+
+
+def check_gcloud(tap, folder):
+    """Profiles below gs://: listed with generations, fetched once."""
+    tools, out = Gcloud(folder / "tools"), folder / "out"
+    place = tools.store / "b/night/job/2026-11-20"
+    place.mkdir(parents=True)
+    shutil.copy(DEMO, place / "h.xplane.pb")
+
+    def batch(name, fetched):
+        result = run("batch", "gs://b/night", "-o", out, "--format", "json", PATH=tools.path)
+        calls = [call[2] for call in tools.calls()]
+        tap.ok(result.status == 0 and calls.count("objects") == 1 and calls.count("cat") == fetched, name, calls, result)
+
+    batch("a root of gs://", 1)
+    batch("the same generation is not fetched again", 0)
+    shutil.copy(TINY, place / "h.xplane.pb")
+    batch("another generation is", 1)
+    result = run("report", "gs://b/none.xplane.pb", "-o", folder / "none", PATH=tools.path)
+    tap.ok(result.status == 3 and "-gs://b/none.xplane.pb" in result.err, "the message of gcloud", result)
+
+
+def main():
+    tap = Tap()
+    with Scratch() as folder, Bucket() as bucket:
+        for name in ("mirror", "ends", "faults", "s3", "gcloud"):
+            (folder / name).mkdir()
+        root = make_root(folder / "root")
+        check_mirror(tap, folder / "mirror", root)
+        wanted = folder / "wanted"
+        run("batch", root, "-o", wanted, *FORMATS)
+        check_ends(tap, folder / "ends", root, contents(wanted))
+        check_faults(tap, folder / "faults", root)
+        check_s3(tap, folder / "s3", root, bucket)
+        check_gcloud(tap, folder / "gcloud")
+    tap.done()
+
+
+main()
