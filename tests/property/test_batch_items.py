@@ -202,7 +202,7 @@ def leases(tap, batch):
 
 
 def just_ending(tap, batch):
-    """A merge waits for a worker that still holds the lock."""
+    """A merge and a prune wait for a worker that still holds the lock."""
     out = batch.folder / "ending"
     shutil.copytree(batch.plain, out, symlinks=True)
     lock = os.open(out, os.O_RDONLY)
@@ -213,6 +213,13 @@ def just_ending(tap, batch):
     told = merge.communicate(timeout=120)[1].decode()
     unlike = batches.difference(batches.content(out), batch.merged)
     tap.ok(merge.returncode == 4 and not unlike, "a merge waits for a worker that is just ending", merge.returncode, told, unlike)
+    lock = os.open(out, os.O_RDONLY)
+    fcntl.flock(lock, fcntl.LOCK_SH)
+    prune = batches.start("batch", "prune", out)
+    time.sleep(0.5)
+    os.close(lock)
+    told = prune.communicate(timeout=120)[1].decode()
+    tap.ok(prune.returncode == 0, "and so does a prune", prune.returncode, told)
 
 
 def killed(tap, batch, dice, rounds):
