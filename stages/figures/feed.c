@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "pipeline/source.h"
 #include "stages/figures/figure_rows.h"
 
 /* OPEN_MOST: spans that are open at once on all lines of a host: a few per core or thread.  BATCH_EVENTS: 18 KiB, which
@@ -49,7 +50,7 @@ struct feed_batch {
     uint32_t wanted; /* by any stage */
     uint32_t device; /* of the events, if there are any */
     struct tm_event events[BATCH_EVENTS];
-    struct tm_number numbers[BATCH_EVENTS]; /* their arguments, where these are one number */
+    union tm_args args[BATCH_EVENTS]; /* their arguments, where these are a number or an allocation */
 };
 
 static_assert(offsetof(struct site_row, without_length) == 64 && sizeof(struct site_row) <= 192, "three cache lines");
@@ -323,16 +324,17 @@ void tm_feed_flush(struct tm_feed *feed)
             feed->stages[i].type->take(&feed->stages[i], batch->events, count);
 }
 
-/* From the last event: a number, or what does not outlive it. */
+/* From the last event: a number or an allocation, or what does not outlive it. */
 TM_NOT_INLINE void keep_arguments(struct tm_feed *feed, const struct tm_event *event)
 {
     struct feed_batch *const batch = feed->batch;
-    struct tm_number *const number = &batch->numbers[batch->count - 1];
-    const bool is_number = event->record.args_length == sizeof(*number);
+    const uint32_t length = event->record.args_length;
+    union tm_args *const args = &batch->args[batch->count - 1];
+    const bool is_kept = length == sizeof(args->number) || length == sizeof(args->allocation);
 
-    if (is_number)
-        batch->events[batch->count - 1].args = memcpy(number, event->args, sizeof(*number));
-    if (!is_number || batch->count == BATCH_EVENTS)
+    if (is_kept)
+        batch->events[batch->count - 1].args = memcpy(args, event->args, length);
+    if (!is_kept || batch->count == BATCH_EVENTS)
         tm_feed_flush(feed);
 }
 

@@ -12,7 +12,7 @@ enum { SITES = 3000, EVENTS = 60000, DEVICES = 2 };
 struct given {
     struct tm_site_sums sums[SITES + 1][2];
     struct tm_site_sums self[SITES + 1];
-    uint64_t calls, taken;
+    uint64_t calls, taken, batches;
     int64_t last_ps;
     struct tm_lengths *lengths;
 };
@@ -82,6 +82,7 @@ static void take(struct tm_stage *s, const struct tm_event *events, size_t count
 {
     struct given *const given = s->state;
 
+    given->batches++;
     for (size_t i = 0; i < count; i++) {
         assert_int_equal(events[i].device, events[0].device);
         assert_int_equal(tm_wants(s, &events[i]), wants(s, &events[i]));
@@ -91,6 +92,8 @@ static void take(struct tm_stage *s, const struct tm_event *events, size_t count
         given->last_ps = events[i].record.start_ps;
         if (events[i].record.args_length == sizeof(struct tm_number))
             assert_int_equal(((const struct tm_number *)events[i].args)->value, given->last_ps);
+        if (events[i].record.args_length == sizeof(struct tm_allocation))
+            assert_int_equal(((const struct tm_allocation *)events[i].args)->bytes_allocated, given->last_ps);
         given->taken++;
     }
 }
@@ -227,6 +230,26 @@ static void sums_do_not_depend_on_the_rows(void **state)
     free(expected);
 }
 
+static void allocations_wait_in_a_batch(void **state)
+{
+    struct rig r;
+
+    (void)state;
+    set_up(&r, TM_DEVICE_GPU);
+    for (int64_t i = 0; i < 1000; i++) {
+        const struct tm_allocation allocation = { .bytes_allocated = i };
+        struct tm_event event = event_of(5, i, 1, true);
+
+        event.args = &allocation;
+        event.record.args_length = sizeof(allocation);
+        tm_feed_take(&r.feed, &event);
+    }
+    tm_feed_end_host(&r.feed);
+    assert_int_equal(r.given->taken, 1000);
+    assert_in_range(r.given->batches, 1, 20);
+    tear_down(&r);
+}
+
 /* On the line of a TPU: a loop, its body of two ops, one after it. */
 static void ops_that_lie_in_others_have_self_times(void **state)
 {
@@ -275,6 +298,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sums_do_not_depend_on_the_rows),
+        cmocka_unit_test(allocations_wait_in_a_batch),
         cmocka_unit_test(ops_that_lie_in_others_have_self_times),
         cmocka_unit_test(times_that_are_too_long_come_in_pieces),
     };
