@@ -147,8 +147,8 @@ struct tm_table {
     size_t screen_rows;             /* at most on a page; of obeys_rows: what --rows requests; 0 = as many as fit */
     size_t page_rows;               /* at most on a page, where it may be longer than others; 0 = as others */
     const char *depth;              /* path to the depth of a row in a tree whose rows are in order; NULL = no tree */
-    const char *anchor;             /* rows can be linked to as "anchor-N"; NULL = they cannot */
-    const int *anchors;             /* N of each row; NULL = its place */
+    const char *anchor;             /* rows can be linked to as "anchor-N", by their place; NULL = they cannot */
+    const char *const *anchors;     /* the name of each row in place of N; NULL = its place */
     bool repeats_chart;             /* a chart before it has the same figures */
     bool is_detail;                 /* in short media only where a finding leads to its section */
     int glossary;                   /* terms with definitions in the last column: the term's column, from 1; 0 = none */
@@ -501,9 +501,12 @@ enum { TM_TERMS_MOST = 256 };
  * of a comparison, is looked up without it, too: "run 7, how often" is "How often". */
 int tm_term_find(const char *section, const char *label);
 bool tm_term_is_of(const struct tm_term *term, const char *section);
-/* Its definition, in sentences.  out: returned, or another text */
-enum { TM_TERM_BYTES = 512 };
+enum { TM_TERM_BYTES = 512, TM_TERM_ID_BYTES = 64 };
 
+/* Its name in links, the same whichever terms there are: "steps-excluded-as-warm-up", of its first section and label.
+ * out:    returned */
+const char *tm_term_id(int number, char out[TM_TERM_ID_BYTES]);
+/* Its definition, in sentences.  out: returned, or another text */
 const char *tm_term_text(int number, char out[TM_TERM_BYTES]);
 
 #endif

@@ -658,7 +658,8 @@ struct terms {
     struct tm_cell cell[TM_TERMS_MOST][3];
     char labels[TM_TERMS_MOST][LABEL_BYTES];
     char texts[TM_TERMS_MOST][TM_TERM_BYTES];
-    int place[TM_TERMS_MOST];
+    char ids[TM_TERMS_MOST][TM_TERM_ID_BYTES];
+    const char *anchors[TM_TERMS_MOST];
 };
 
 static void emit_terms(const struct tm_content *content)
@@ -673,7 +674,7 @@ static void emit_terms(const struct tm_content *content)
     for (size_t i = 0; i < tm_term_count && i < TM_TERMS_MOST; i++) {
         if (!use.is_used[i])
             continue;
-        terms->place[n] = (int)i;
+        terms->anchors[n] = tm_term_id((int)i, terms->ids[n]);
         terms->cell[n][0] = tm_cell_of_text(TM_DOC_WORD, title_of(content, &tm_terms[i]));
         terms->cell[n][1] = tm_cell_of_text(TM_DOC_PROSE, put_labels(terms->labels[n], tm_terms[i].labels));
         terms->cell[n][2] = tm_cell_of_text(TM_DOC_PROSE, tm_term_text((int)i, terms->texts[n]));
@@ -687,7 +688,7 @@ static void emit_terms(const struct tm_content *content)
                                       .cells = terms->cell[0],
                                       .cell_rows = n,
                                       .anchor = "term",
-                                      .anchors = terms->place,
+                                      .anchors = terms->anchors,
                                       .glossary = 2,
                                       .paper_rows = TM_TERMS_MOST });
     tm_content_give(content, terms, sizeof(*terms));

@@ -323,6 +323,28 @@ const char *tm_term_text(int number, char out[TM_TERM_BYTES])
     return out;
 }
 
+/* The first of "a|b|c" in lower case; other characters than letters and digits become one hyphen. */
+static size_t put_id(char *out, size_t used, const char *labels)
+{
+    for (const char *at = labels; *at && *at != '|'; at++) {
+        if (isalnum((unsigned char)*at))
+            out[used++] = (char)tolower((unsigned char)*at);
+        else if (used && out[used - 1] != '-')
+            out[used++] = '-';
+        assert(used + 1 < TM_TERM_ID_BYTES);
+    }
+    return used && out[used - 1] == '-' ? used - 1 : used;
+}
+
+const char *tm_term_id(int number, char out[TM_TERM_ID_BYTES])
+{
+    size_t used = put_id(out, 0, tm_terms[number].section);
+
+    out[used++] = '-';
+    out[put_id(out, used, tm_terms[number].labels)] = 0;
+    return out;
+}
+
 bool tm_term_is_of(const struct tm_term *term, const char *section)
 {
     return is_one_of(term->section, section);

@@ -119,8 +119,9 @@ void tm_page_kpi_marks(struct tm_page *page, const struct tm_value *kpi);
 
 /* A link inside the page: <a href="#word-number">, or "#word" for a number below 0; left open. */
 void tm_page_open_link(struct tm_page *page, const char *word, int number);
-/* An id: "word-number". */
+/* An id: "word-number", or "word-name". */
 void tm_page_id(struct tm_page *page, const char *word, int number);
+void tm_page_id_of(struct tm_page *page, const char *word, const char *name);
 
 /* What has no value or no assessment, collected to be reported in one line: "Not recorded: FLOPs, Bytes (the HLO is not
  * in the file)."  Those with the same reason are together. */

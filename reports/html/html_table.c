@@ -317,8 +317,10 @@ static void put_body(struct writer *out)
     tm_htmlw_open(out->w, "tbody");
     for (size_t r = 0; r < out->layout.rows; r++) {
         tm_htmlw_open(out->w, "tr");
-        if (out->table->anchor)
-            tm_page_id(out->page, out->table->anchor, out->table->anchors ? out->table->anchors[r] : (int)r);
+        if (out->table->anchor && out->table->anchors)
+            tm_page_id_of(out->page, out->table->anchor, out->table->anchors[r]);
+        else if (out->table->anchor)
+            tm_page_id(out->page, out->table->anchor, (int)r);
         for (size_t i = 0; i < out->layout.columns; i++)
             put_cell(out, r, i);
         tm_htmlw_close_line(out->w);

@@ -237,7 +237,7 @@ void tm_htmlw_end_points(struct tm_htmlw *w)
     (void)fputc('"', w->to);
 }
 
-enum { FULL_BYTES = 2048, ID_BYTES = 64 };
+enum { FULL_BYTES = 2048, ID_BYTES = 8 + TM_TERM_ID_BYTES };
 
 /* --- names --- */
 
@@ -381,7 +381,7 @@ void tm_page_prose(struct tm_page *page, const char *text)
 
 void tm_page_open_link(struct tm_page *page, const char *word, int number)
 {
-    char href[ID_BYTES];
+    char href[ID_BYTES + 16];
 
     if (number < 0)
         (void)snprintf(href, sizeof(href), "#%s", word);
@@ -398,16 +398,25 @@ void tm_page_id(struct tm_page *page, const char *word, int number)
     tm_htmlw_attr(&page->w, "id", id);
 }
 
+void tm_page_id_of(struct tm_page *page, const char *word, const char *name)
+{
+    char id[ID_BYTES];
+
+    (void)snprintf(id, sizeof(id), "%s-%s", word, name);
+    tm_htmlw_attr(&page->w, "id", id);
+}
+
 void tm_page_label(struct tm_page *page, const char *label)
 {
     const int term = page->section ? tm_term_find(page->section->id, label) : -1;
-    char text[TM_TERM_BYTES];
+    char text[TM_TERM_BYTES], id[TM_TERM_ID_BYTES], link[ID_BYTES];
 
     if (term < 0) {
         tm_htmlw_text(&page->w, label);
         return;
     }
-    tm_page_open_link(page, "term", term);
+    (void)snprintf(link, sizeof(link), "term-%s", tm_term_id(term, id));
+    tm_page_open_link(page, link, -1);
     tm_htmlw_attr(&page->w, "class", "term");
     tm_htmlw_attr(&page->w, "title", tm_term_text(term, text));
     tm_htmlw_text(&page->w, label);

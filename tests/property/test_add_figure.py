@@ -6,6 +6,7 @@ the figure."""
 
 import csv
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -45,6 +46,21 @@ def check_media(tap, out, figures):
     tap.ok([row.get(KEY) for row in rows] == [str(figure) for figure in figures.values()], "CSV has it", *rows, figures)
 
 
+def links_of_terms(path):
+    page = path.read_text(encoding="utf-8")
+    return set(re.findall(r'<tr id="(term-[^"]*)"', page)), set(re.findall(r'href="#(term-[^"]*)"', page))
+
+
+def check_terms(tap, folder, binary):
+    """A new definition leaves the links of the others as they are."""
+    run("report", "a.xplane.pb", "-o", "with", "--format", "html", binary=binary, cwd=folder)
+    run("report", "a.xplane.pb", "-o", "without", "--format", "html", cwd=folder)
+    (rows, links), (old_rows, old_links) = (links_of_terms(folder / name / "report.html") for name in ("with", "without"))
+    tap.ok(len(links) > 20 and links <= rows and old_links <= old_rows, "links lead to terms", links - rows)
+    tap.ok(rows - old_rows == {"term-transfers-longest"} and old_rows < rows, "the others keep their names",
+           rows ^ old_rows)
+
+
 def check_partials(tap, folder, binary, whole):
     for host in ("a", "b"):
         run("report", f"{host}.xplane.pb", "-o", f"part-{host}", "--format", "partial", binary=binary, cwd=folder)
@@ -74,6 +90,7 @@ def check_figure(tap, folder, files, _objects):
     tap.ok(figures and all(v >= longest.get(d, 0) > 0 for d, v in figures.items()), "the figure is there", figures, longest)
     check_schema(tap, folder / "tree", summary)
     check_media(tap, folder / "whole", figures)
+    check_terms(tap, folder, binary)
     check_partials(tap, folder, binary, figures)
 
 

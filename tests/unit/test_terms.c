@@ -167,6 +167,24 @@ static void no_label_is_defined_twice(void **state)
     test_free(labels);
 }
 
+/* Links to a term do not depend on the others. */
+static void each_term_has_an_id_of_its_own(void **state)
+{
+    char id[TM_TERM_ID_BYTES], other[TM_TERM_ID_BYTES];
+
+    (void)state;
+    for (size_t i = 0; i < tm_term_count; i++) {
+        const size_t length = strlen(tm_term_id((int)i, id));
+
+        assert_int_equal(strspn(id, "abcdefghijklmnopqrstuvwxyz0123456789-"), length);
+        assert_true(id[length - 1] != '-');
+        for (size_t k = 0; k < i; k++)
+            if (strcmp(id, tm_term_id((int)k, other)) == 0)
+                fail_msg("two terms are '%s'", id);
+    }
+    assert_string_equal(tm_term_id(tm_term_find("steps", "Excluded as incomplete"), id), "steps-excluded-as-warm-up");
+}
+
 static void a_label_leads_to_its_term(void **state)
 {
     struct label *labels = test_calloc(LABELS_MOST, sizeof(*labels));
@@ -211,6 +229,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_term_is_of_a_label_that_its_section_has),
         cmocka_unit_test(no_label_is_defined_twice),
+        cmocka_unit_test(each_term_has_an_id_of_its_own),
         cmocka_unit_test(a_label_leads_to_its_term),
         cmocka_unit_test(definitions_are_sentences),
     };
