@@ -33,8 +33,23 @@ static void emit_gates(const struct tm_content *content)
                       .paper_rows = 100 });
 }
 
+/* A merge that writes JUnit or Markdown has counts, also without gates. */
+static bool has_gates(const struct tm_value *night)
+{
+    const struct tm_value *const counts = tm_path(night, "gates.counts");
+
+    return tm_int(tm_get(counts, "failed")) + tm_int(tm_get(counts, "unknown")) + tm_int(tm_get(counts, "passed")) > 0;
+}
+
+static const char *no_gates(const struct tm_value *night)
+{
+    return has_gates(night)                 ? ""
+           : tm_has(tm_get(night, "gates")) ? "no gate was evaluated"
+                                            : tm_why(tm_get(night, "gates"));
+}
+
 static const struct tm_section nightly_gates_section = {
-    .id = "gates", .title = "Gates", .key = "gates", .say = emit_gates
+    .id = "gates", .title = "Gates", .key = "gates", .say = emit_gates, .nothing = no_gates
 };
 
 /* Figures over nights and over the steps of a training run, and where their level changes. */
@@ -135,8 +150,8 @@ static void emit_regressions(const struct tm_content *content)
 {
     tm_emit(content, TM_TONE_QUIET,
             "Changes of level and drifts of all nights that have not recovered, those of this night first. Acknowledge "
-            "one with `tracemill batch ack OUT ID --reason TEXT`, or make the new level the "
-            "baseline with `tracemill batch accept OUT ID`.");
+            "one with 'tracemill batch ack OUT ID --reason TEXT', or make the new level the "
+            "baseline with 'tracemill batch accept OUT ID'.");
     emit_list(content, "regressions", "Open regressions",
               "regression, job, report link, title, state, kind wide, since, before_text, after_text, change_text, "
               "runs, cause given, revision given, revision_before given wide, opened wide, "
@@ -281,7 +296,7 @@ static void emit_runs(const struct tm_content *content)
     emit_left_out(content, "runs", "run");
     if (tm_int(tm_get(tm_of(content, "left_out"), "runs")) > 0)
         tm_emit(content, TM_TONE_QUIET,
-                "All runs of the page: `tracemill batch export OUT | jq -c 'select(.page == \"%.10s\")'`.",
+                "All runs of the page: tracemill batch export OUT | jq -c 'select(.page == \"%.10s\")'",
                 tm_text(tm_of(content, "night")));
     emit_ahead(content);
 }
@@ -335,7 +350,7 @@ static void make_front(struct tm_front_page *front, const struct tm_value *night
     tm_front_say_fact(front, "History", "%lld run%s of %lld job%s", count_of(night, "history_runs"),
                       tm_format_plural(count_of(night, "history_runs")), count_of(night, "history_jobs"),
                       tm_format_plural(count_of(night, "history_jobs")));
-    if (tm_has(counts))
+    if (has_gates(night))
         tm_front_say_fact(front, "Gate results", "%lld failed, %lld unknown, %lld passed",
                           (long long)tm_int(tm_get(counts, "failed")), (long long)tm_int(tm_get(counts, "unknown")),
                           (long long)tm_int(tm_get(counts, "passed")));

@@ -698,17 +698,19 @@ static void put_run(FILE *to, const char *id, const char *report)
  * while it is in the ledger. */
 static void put_regression(FILE *to, const struct tm_value *row, const char *element)
 {
-    char text[1024];
+    const char *const why = text_of(row, tm_has(tm_get(row, "reason")) ? "reason" : "cause");
+    char text[1200];
 
     (void)snprintf(text, sizeof(text), "%.60s %.20s", text_of(row, "figure"), text_of(row, "regression"));
     (void)fputs("    <testcase", to);
     junit_attribute(to, "name", text);
     junit_attribute(to, "classname", text_of(row, "job"));
     (void)fprintf(to, " time=\"0\">\n      <%s", element);
-    (void)snprintf(text, sizeof(text), "%.100s %.60s -> %.60s%s%.60s since %.10s%s%.500s", text_of(row, "title"),
+    (void)snprintf(text, sizeof(text), "%.100s %.60s -> %.60s%s%.60s since %.10s%s%.60s%s%.600s", text_of(row, "title"),
                    text_of(row, "before_text"), text_of(row, "after_text"),
                    tm_has(tm_get(row, "change_text")) ? ", " : "", text_of(row, "change_text"), text_of(row, "since"),
-                   tm_has(tm_get(row, "reason")) ? ": " : "", text_of(row, "reason"));
+                   tm_has(tm_get(row, "revision")) ? ", revision " : "", text_of(row, "revision"), *why ? ": " : "",
+                   why);
     junit_attribute(to, "message", text);
     if (strcmp(element, "failure") == 0)
         junit_attribute(to, "type", "regression");

@@ -124,7 +124,7 @@ static void put_regression(FILE *to, const char *batch, const struct tm_value *r
     tm_format_xml(to, text_of(row, "before_text"));
     put_piece(to, " -> ", text_of(row, "after_text"));
     put_piece(to, ". Cause: ", text_of(row, "cause"));
-    put_piece(to, " Revision ", text_of(row, "revision"));
+    put_piece(to, ". Revision ", text_of(row, "revision"));
     put_piece(to, ", before ", text_of(row, "revision_before"));
     put_piece(to, ". Reason: ", text_of(row, "reason"));
     (void)fputs("</summary>\n</entry>\n", to);

@@ -947,10 +947,12 @@ void tm_nightly_add_worse_finding(struct night *night, const struct night_judgem
     tm_add_printed(evidence, NULL, "Since %s, in %lld run%s (regression %s); the baseline was %s", open->since,
                    (long long)open->runs, tm_format_plural(open->runs), open->id,
                    tm_nightly_value(text, open->before, figure));
+    if (*open->cause)
+        tm_add_printed(evidence, NULL, "Cause: %s", open->cause);
     emit_others(evidence, judged);
     emit_revisions(evidence, open);
     emit_machine(evidence, night, open);
-    if (*night->history->texts.finding)
+    if (*night->history->texts.finding && !*open->cause)
         tm_add_printed(evidence, NULL, "First finding of its report: %s", night->history->texts.finding);
     add_compare(end(to, judged->worst == 0 ? tm_whole(open->after - open->before) : 0), night, open);
     add_report(

@@ -124,6 +124,20 @@ static void add_row(struct tm_value *list, const struct night *night, const stru
     tm_add_known(to, "change_text", tm_nightly_change(text, change, figure), "it was 0");
 }
 
+static void add_of_figure(struct night *night, struct tm_value *list, const struct tm_run_figure *figure,
+                          enum night_part part)
+{
+    for (const struct night_record *at = night->records.first; at; at = at->next) {
+        if (strcmp(at->of.figure, figure->id) != 0 || part_of(night, &at->of) != part)
+            continue;
+        if (tm_length(list) < night->options->rows)
+            add_row(list, night, &at->of, figure, part);
+        else if (part <= NIGHT_OPEN)
+            night->regressions_left_out++;
+    }
+}
+
+/* The median step time first: figures are in the order of their table. */
 void tm_nightly_add_regressions(struct night *night, enum night_part part)
 {
     static const char *const lists[NIGHT_PARTS] = { [NIGHT_OPENED] = "regressions",
@@ -133,16 +147,8 @@ void tm_nightly_add_regressions(struct night *night, enum night_part part)
                                                     [NIGHT_CLOSED] = "closed" };
     struct tm_value *list = tm_member(night->root, lists[part]);
 
-    for (const struct night_record *at = night->records.first; at; at = at->next) {
-        const struct tm_run_figure *const figure = tm_run_figure_of_id(at->of.figure);
-
-        if (!figure || part_of(night, &at->of) != part)
-            continue;
-        if (tm_length(list) < night->options->rows)
-            add_row(list, night, &at->of, figure, part);
-        else if (part <= NIGHT_OPEN)
-            night->regressions_left_out++;
-    }
+    for (size_t i = 0; i < tm_figure_count; i++)
+        add_of_figure(night, list, &tm_figure_table[i], part);
 }
 
 /* Regressions of several jobs that started between the same two revisions: most likely one change caused them. */

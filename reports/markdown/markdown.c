@@ -437,7 +437,7 @@ static void put_good(struct writing *m)
         const struct tm_value *const row = tm_at(m->rows, i);
         const size_t mark = m->w.used, runs = tm_length(tm_get(row, "baseline"));
 
-        if (!is(row, "verdict", "passed") && !is(row, "verdict", "not assessed"))
+        if ((!is(row, "verdict", "passed") && !is(row, "verdict", "not assessed")) || !tm_length(tm_get(row, "gates")))
             continue;
         if (!has_any)
             tm_mdw_raw(&m->w, "<details><summary>Runs without a failed gate</summary>\n"
@@ -473,11 +473,11 @@ static void put_notes(struct writing *m, const struct tm_value *notes)
 /* Open regressions, those of this night first. */
 static void put_regressions(struct writing *m, const struct tm_value *list)
 {
-    static const char *const cells[] = { "title", "before_text", "after_text", "change_text", "since", "cause" };
+    static const char *const cells[] = { "title", "before_text", "after_text", "change_text", "since" };
 
     if (tm_length(list))
-        tm_mdw_raw(&m->w, "| regression | | figure | was | is | change | since | cause |\n"
-                          "| --- | --- | --- | --- | --- | --- | --- | --- |\n");
+        tm_mdw_raw(&m->w, "| job | regression | figure | before | now | change | since | revision | cause |\n"
+                          "| --- | --- | --- | ---: | ---: | ---: | --- | --- | --- |\n");
     for (size_t i = 0; i < tm_length(list); i++) {
         const struct tm_value *const row = tm_at(list, i);
         const size_t mark = m->w.used;
@@ -487,6 +487,15 @@ static void put_regressions(struct writing *m, const struct tm_value *list)
         mdw_rawf(&m->w, " | %s%.12s", is(row, "state", "opened") ? "**new** " : "", text_of(row, "regression"));
         for (size_t k = 0; k < sizeof(cells) / sizeof(cells[0]); k++)
             put_cell(m, text_of(row, cells[k]));
+        tm_mdw_raw(&m->w, " | ");
+        if (*text_of(row, "revision_before") &&
+            strcmp(text_of(row, "revision_before"), text_of(row, "revision")) != 0) {
+            tm_mdw_name(&m->w, text_of(row, "revision_before"), true);
+            tm_mdw_raw(&m->w, " \xe2\x86\x92 ");
+        }
+        if (*text_of(row, "revision"))
+            tm_mdw_name(&m->w, text_of(row, "revision"), true);
+        put_cell(m, text_of(row, "cause"));
         tm_mdw_raw(&m->w, " |\n");
         keep(m, mark);
     }

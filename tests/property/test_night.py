@@ -94,6 +94,8 @@ def check_story(tap, folder, validator):
     tap.ok(all(document["counts"][word] == count for word, count in counts.items()), "runs are counted", counts, document["counts"])
     tap.ok(document["counts"]["runs"] == len(document["runs"]) == sum(counts.values()), "all runs of the night are listed")
     tap.ok([f["id"] for f in document["findings"]] == ["night_failed", *["night_worse"] * 4, "night_absent"], "findings are in order")
+    figures = [r["figure"] for r in document["regressions"] if r["job"] == "llama-70b/pretrain"]
+    tap.ok(figures[:2] == ["step_time_ps", "compute_ps"], "of a job, its step time comes before other figures", *figures)
     messages = {row["message"] for row in rows if row["night"] == "2026-11-21" and row["status"] in ("failed", "refused")}
     tap.ok(all(any(m in e for e in document["findings"][0]["evidence"]) for m in messages), "failures are told with their reasons")
     level = {(c["night"], c["state"]) for c in document["change_points"] if c["job"] == "resnet50/imagenet" and c["figure"] == "step_time_ps"}

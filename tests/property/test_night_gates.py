@@ -173,6 +173,13 @@ def check_regressions(tap, folder, template):
             tap.ok("regression: job-0001" in result.err, "it is told on stderr", result.err)
             row = json.loads((night.out / "index.json").read_text("utf-8"))["regressions"][0]
             tap.ok(row["cause"] and row["report"].startswith(f"runs/{row['id']}") and row["good_report"], "its first run is compared with the last good one", row)
+            lines = night.text("night.md").splitlines()
+            tap.ok([line.split(" | ")[2] for line in lines if "r-" in line] == ["median step time"] and "not assessed" not in night.text("night.md"),
+                   "Markdown has it, and no list of runs without gates", *lines)
+            failure = night.suites().find("testsuite[@name='regressions']/testcase/failure").get("message")
+            tap.ok(row["cause"] in failure, "JUnit says why in the message", failure)
+            evidence = [f["evidence"] for f in json.loads((night.out / "index.json").read_text("utf-8"))["findings"] if f["id"] == "night_worse"][0]
+            tap.ok(f"Cause: {row['cause']}" in evidence, "and the finding in its evidence", *evidence)
             tap.ok(row["cause"].split(";")[0] in night.text("night.md") and row["cause"].split(";")[0] in night.text("night.xml"), "the cause is in Markdown and JUnit", night.text("night.md"))
             tap.ok(night.merge([]).status == 1, "again: the same status")
             tap.ok(night.merge([], "--fail-on-regression", "no").status == 0, "--fail-on-regression no: status 0")
