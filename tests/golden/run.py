@@ -7,12 +7,16 @@
 A case is a folder: `cmd`, a shell script; `exit`, its status (0 where there is none); `stdout`, `stderr` and
 `out/`, what it must leave.  The script runs in
 an empty folder with `tracemill`, `make_profile` and `make_pytorch` as commands and $DATA for tests/data.  A PDF is compared by its
-text, everything else by its bytes.  --accept rewrites what is stored; read the difference before you commit it.
+text, everything else by its bytes; the style and the script that are the same in all pages are stored once, in `page/`.
+--accept rewrites what is stored; read the difference before you commit it.
 """
 
 import argparse
+import base64
 import difflib
+import hashlib
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -36,7 +40,33 @@ def text_of_pdf(path):
     return done.stdout if done.returncode == 0 else b"not a PDF\n"
 
 
-def run_case(case, work):
+class Assets:
+    """What all pages share, and its hash in their policies: both are replaced by the name of its file."""
+
+    FOUND = {"style.css": re.compile(rb"<style>(.*?)</style>", re.DOTALL),
+             "script.js": re.compile(rb"<script>(.*?)</script>", re.DOTALL)}
+
+    def __init__(self, accepts):
+        self.folder, self.accepts = HERE / "page", accepts
+        self.bytes = {path.name: path.read_bytes() for path in self.folder.glob("*")}
+
+    def take(self, page):
+        """Store those of the first page that is accepted."""
+        self.accepts = False
+        self.folder.mkdir(exist_ok=True)
+        for name, pattern in self.FOUND.items():
+            self.bytes[name] = pattern.search(page).group(1)
+            (self.folder / name).write_bytes(self.bytes[name])
+
+    def leave_out(self, page):
+        if self.accepts:
+            self.take(page)
+        for name, data in self.bytes.items():
+            page = page.replace(base64.b64encode(hashlib.sha256(data).digest()), name.encode()).replace(data, name.encode())
+        return page
+
+
+def run_case(case, work, assets):
     """Run the script; out: {name: bytes} of everything it left."""
     prelude = PRELUDE.format(under=" ".join(UNDER), binary=BINARY, python=sys.executable, support=HERE.parent / "support",
                              data=HERE.parent / "data")
@@ -50,6 +80,8 @@ def run_case(case, work):
             name = f"out/{path.relative_to(work / 'out')}"
             if path.suffix == ".pdf":
                 made[name + ".txt"] = text_of_pdf(path)
+            elif path.suffix == ".html":
+                made[name] = assets.leave_out(path.read_bytes())
             else:
                 made[name] = path.read_bytes()
     return made
@@ -89,11 +121,12 @@ def main():
     parser.add_argument("cases", nargs="*", metavar="CASE")
     options = parser.parse_args()
     tap = Tap()
+    assets = Assets(options.accept)
     for case in sorted(p.parent for p in HERE.glob("*/cmd")):
         if options.cases and case.name not in options.cases:
             continue
         with Scratch() as work:
-            made = run_case(case, work)
+            made = run_case(case, work, assets)
         if options.accept:
             before = stored(case)
             accept(case, made)
