@@ -161,7 +161,7 @@ void tm_pftrace_known_learn(struct tm_pftrace_known_events *k, uint64_t state, s
     size_t at, i;
 
     memset(wanted.mask, 0xff, length);
-    for (i = 0; i < count; i++) /* 0x80: whether the number goes on */
+    for (i = 0; i < count; i++) /* 0x80: whether the number continues */
         memset(wanted.mask + numbers[i].at, numbers[i].is_flow ? 0 : 0x80, numbers[i].bytes);
     wanted.seed = tm_hash_text((const char *)wanted.mask, sizeof(wanted.mask), k->secret) ^ wanted.tag;
     key = key_of(k, shape_of(k, &wanted), event);

@@ -363,7 +363,7 @@ static bool set_place(uint8_t *at, uint8_t *bytes, const struct tm_pftrace_numbe
 
 /* The numbers of a known event, and of those in its bytes the ones that may differ, which move to the front.  A number
  * that comes from several places is none.
- * out: how many; SIZE_MAX: the event is not told by its bytes */
+ * out: how many; SIZE_MAX: its bytes do not identify the event */
 static size_t find_numbers(struct scan *s, struct tm_fact_numbers from, struct tm_pftrace_known *known,
                            struct tm_pftrace_number numbers[TM_PFTRACE_NUMBERS_MOST])
 {
