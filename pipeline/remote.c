@@ -12,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -21,6 +20,7 @@
 #include "pipeline/discover.h"
 #include "pipeline/doc/doc.h"
 #include "pipeline/files.h"
+#include "pipeline/platform.h"
 #include "pipeline/strings.h"
 
 /* --- addresses --- */

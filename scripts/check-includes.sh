@@ -15,7 +15,8 @@
 #     query                  show: its tables
 #   main.c, engine, nightly, commands  all three: they join the parts
 #   tests                    everything; nobody includes tests
-# and each outside library is used by one family of files, so that the rest builds without it.
+# and each outside library, and each header that only Linux has, is used by one family of files, so that the rest builds
+# without it.
 set -euo pipefail -f  # no names from patterns: they are compared, never expanded
 cd "$(dirname "$0")/.."
 
@@ -31,6 +32,11 @@ cjson/*                | pipeline/commands/mcp.c pipeline/doc/doc_json.c pipelin
 jemalloc/*             | pipeline/store/budget* pipeline/process* pipeline/commands/version.c
 getopt.h               | pipeline/options* pipeline/settings.c
 xxh*.h                 | pipeline/* stages/*
+linux/*                | pipeline/platform.h
+sys/prctl.h            | pipeline/platform.h
+sys/statfs.h           | pipeline/platform.h
+sys/syscall.h          | pipeline/platform.h
+sys/epoll.h            | pipeline/platform.h
 sqlite3.h              | reports/history/* reports/query/* stages/output/sqlite/* pipeline/database.c pipeline/engine/run_database.c pipeline/commands/query.c pipeline/commands/version.c
 '
 
