@@ -71,6 +71,28 @@ def check_one_trace(tap, folder, paths):
     tap.ok(whole > 300, "one trace: arrows join all ranks of a collective", whole)
 
 
+def verdicts_of(path):
+    """The names of the slices on the rows of the analysis of each host, by row."""
+    held = Held(path)
+    return sorted((held.tracks[one.track].name, one.name) for one in held.slices.values()
+                  if (held.tracks[one.track].name or "").startswith("Analysis · tracemill"))
+
+
+def check_verdict(tap, folder, paths):
+    """The verdict is about the run: one row is named after it, in the whole trace, its overview, and the parts together."""
+    _, summary = summary_of(paths, folder / "report")
+    rows = [f"Analysis · tracemill · rank{i}" for i in range(len(HOSTS))]
+    wanted = dict(zip(rows, [summary["verdict"]["text"], *["run"] * (len(HOSTS) - 1)]))
+    run("convert", *paths, "-o", folder / "overview.pftrace", "--overview", "-q")
+    run("split", *paths, "-o", folder / "parts", "--max-events", "1000", "-q")
+    for path in (folder / "all.pftrace", folder / "overview.pftrace", folder / "parts" / "overview.pftrace"):
+        found = verdicts_of(path)
+        tap.ok(found == sorted(wanted.items()), f"{path.relative_to(folder)}: one row has the verdict", found, wanted)
+    found = [verdicts_of(path) for path in sorted((folder / "parts").glob("part-*.pftrace"))]  # of one host each
+    wrong = [part for part in found if len(part) != 1 or wanted[part[0][0]] != part[0][1]]
+    tap.ok({row for part in found for row, _ in part} == set(rows) and not wrong, "parts: so have those of the first host", *wrong, wanted)
+
+
 def check_manifest(tap, text, names):
     """In the form of https://perfetto.dev/docs/reference/perfetto-manifest, version 1."""
     tap.ok(text.startswith('{"perfetto_manifest"'), "the manifest is recognized by its first bytes", text[:40])
@@ -154,6 +176,7 @@ def main():
     with Scratch() as folder:
         paths, _ = write_hosts(folder, HOSTS)
         check_one_trace(tap, folder, paths)
+        check_verdict(tap, folder, paths)
         check_archive(tap, folder, paths)
         check_input(tap, folder, paths)
         check_refusals(tap, folder, paths)

@@ -859,13 +859,14 @@ static void put_kpis(struct tm_derived *d, const struct tm_value *kpis)
     tm_put_close(&d->list);
 }
 
-static void push_facts(struct tm_derived *d, const struct tm_value *summary, const struct derived_host *host)
+/* in: name  of the row; every host has the verdict among its arguments */
+static void push_facts(struct tm_derived *d, const struct tm_value *summary, const struct derived_host *host,
+                       tm_strid name)
 {
     static const char tool[] = "tracemill " TM_VERSION;
-    const char *const verdict = tm_text(tm_path(summary, "verdict.text"));
     struct derived_row row = { .start_ps = host->first_ps,
                                .end_ps = host->last_ps,
-                               .name = d->keys[NAME_FACTS],
+                               .name = name,
                                .host = host->number,
                                .device = TM_NONE,
                                .sort = TM_DERIVED_FACTS };
@@ -880,9 +881,24 @@ static void push_facts(struct tm_derived *d, const struct tm_value *summary, con
     tm_put_bool(list, d->keys[KEY_PARTIAL], tm_is(tm_path(summary, "input.partial")));
     put_text(d, KEY_PLATFORM, tm_path(summary, "environment.platform"));
     put_environment(d, element_of_host(tm_path(summary, "environment.hosts"), host->name));
-    if (*verdict)
-        row.name = tm_names_put_string(d->names, verdict);
     tm_derived_push(d, &row);
+}
+
+/* The verdict is about the run: only the row of the first host that has events is named after it. */
+static void push_all_facts(struct tm_derived *d, const struct tm_value *summary)
+{
+    const char *const verdict = tm_text(tm_path(summary, "verdict.text"));
+    tm_strid name = *verdict ? tm_names_put_string(d->names, verdict) : d->keys[NAME_FACTS];
+
+    for (uint64_t i = 0; i < tm_rows_count(d->hosts); i++) {
+        struct derived_host host;
+
+        tm_rows_copy(d->hosts, i, &host, 1);
+        if (!host.has_events)
+            continue;
+        push_facts(d, summary, &host, name);
+        name = d->keys[NAME_FACTS];
+    }
 }
 
 /* A summary with pseudonyms refers to hosts and devices by those. */
@@ -906,13 +922,7 @@ tm_status tm_derived_take_summary(struct tm_derived *d, const struct tm_value *s
 {
     if (d->run->redactor)
         redact_places(d);
-    for (uint64_t i = 0; i < tm_rows_count(d->hosts); i++) {
-        struct derived_host host;
-
-        tm_rows_copy(d->hosts, i, &host, 1);
-        if (host.has_events)
-            push_facts(d, summary, &host);
-    }
+    push_all_facts(d, summary);
     push_findings(d, tm_get(summary, "findings"));
     return d->run->error.status;
 }

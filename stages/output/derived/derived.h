@@ -23,7 +23,7 @@ enum tm_derived_sort {
     TM_DERIVED_IDLE,    /* counter: share of a stretch of time in which the devices of the host are idle of one cause,
                          * whose number is `row`, percent */
     TM_DERIVED_FINDING, /* span "SEVERITY: TITLE", one for each place that it refers to; without length an instant */
-    TM_DERIVED_FACTS,   /* span over all events of a host, named after the verdict: what is known about the run */
+    TM_DERIVED_FACTS,   /* span over all events of a host: what is known; of the first host, named after the verdict */
     TM_DERIVED_WORK,    /* span on a row of a device that is in the list of tm_derived_work_row */
 };
 
