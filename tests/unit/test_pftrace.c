@@ -434,12 +434,15 @@ static void put_records(struct opened *o, FILE *to, uint64_t track)
 
     while (source->type->next(cursor, &raw, &more) == TM_OK && more) {
         const struct tm_record *const r = &raw.record;
+        const bool is_empty = r->kind == TM_INSTANT && !(r->flags & TM_FLAG_INSTANT); /* a slice */
         uint8_t whole[TM_TEMPLATE_WHOLE_MOST];
 
-        assert_int_equal(source->type->own(cursor, &raw), TM_OK);
+        if (!o->is_bare)
+            assert_int_equal(source->type->own(cursor, &raw), TM_OK);
         if (r->flags & TM_FLAG_TEMPLATE)
             raw.own = tm_arguments_whole(o->host.trace.templates, r->common, raw.own, r->correlation, whole);
-        (void)fprintf(to, " %s %" PRId64 "+%" PRId64 " ", kinds[r->kind], r->start_ps / 1000, r->dur_ps / 1000);
+        (void)fprintf(to, " %s %" PRId64 "+%" PRId64 " ", is_empty ? "empty" : kinds[r->kind], r->start_ps / 1000,
+                      r->dur_ps / 1000);
         put_name(o, to, r->name);
         if (r->flags & TM_FLAG_OPEN)
             (void)fputs(" open", to);
@@ -454,9 +457,9 @@ static void put_records(struct opened *o, FILE *to, uint64_t track)
 }
 
 /* Every track that has records: "[process|name]" and its records. */
-static void assert_tracks(const struct message *trace, const char *expected)
+static void assert_records(const struct message *trace, bool is_bare, const char *expected)
 {
-    struct opened o = { .fd = -1 };
+    struct opened o = { .fd = -1, .is_bare = is_bare };
     char found[4096] = "";
     FILE *const to = fmemopen(found, sizeof(found), "w");
 
@@ -477,6 +480,11 @@ static void assert_tracks(const struct message *trace, const char *expected)
     (void)fclose(to);
     close_trace(&o);
     assert_string_equal(found, expected);
+}
+
+static void assert_tracks(const struct message *trace, const char *expected)
+{
+    assert_records(trace, false, expected);
 }
 
 static uint64_t tally_of(const struct message *trace, enum tm_tally which)
@@ -632,6 +640,61 @@ static void repeated_events_have_their_own_numbers(void **state)
         put_call(&trace, 1000 + i, 1, 7, 100 + (uint64_t)i / 2); /* the keys are missing */
     assert_int_equal(tally_of(&trace, TM_TALLY_FLOW_EVENT), 6);
     assert_int_equal(tally_of(&trace, TM_TALLY_NO_METADATA), 6);
+}
+
+/* The track of the events of a sequence that name none. */
+static void put_default_track(struct message *trace, uint64_t sequence, uint64_t uuid)
+{
+    struct message track = { .length = 0 }, defaults = { .length = 0 };
+
+    number(&track, 11, uuid);
+    inside(&defaults, 11, &track);
+    packet(trace, sequence, 0, -1, 59, &defaults);
+}
+
+static void put_attribute(struct message *trace, const char *key, const char *value)
+{
+    struct message attribute = { .length = 0 }, list = { .length = 0 };
+
+    text(&attribute, 1, key);
+    text(&attribute, 3, value);
+    inside(&list, 1, &attribute);
+    packet(trace, 1, 0, -1, 126, &list);
+}
+
+/* Events of the same bytes follow the descriptor of their track, and the default of their sequence. */
+static void repeated_events_follow_their_track(void **state)
+{
+    struct message trace = { .length = 0 }, e = { .length = 0 };
+
+    (void)state;
+    number(&e, 9, 3);
+    text(&e, 23, "mark");
+    put_thread(&trace, 5, 1, 2, "main");
+    put_thread(&trace, 6, 1, 3, "worker");
+    put_default_track(&trace, 2, 5);
+    packet(&trace, 2, 0, 1000, 11, &e);
+    packet(&trace, 2, 0, 2000, 11, &e);
+    put_default_track(&trace, 2, 6);
+    packet(&trace, 2, 0, 3000, 11, &e);
+    packet(&trace, 2, 0, 4000, 11, &e);
+    assert_records(&trace, true,
+                   "[process 1|main] instant 1000+0 mark; instant 2000+0 mark;"
+                   "[process 1|worker] instant 3000+0 mark; instant 4000+0 mark;");
+    trace.length = 0;
+    put_attribute(&trace, "tracemill.version", "1");
+    for (int i = 0; i < 6; i++) {
+        static const char *const names[] = { "(no thread)", "steps", "steps \u00b7 tracemill" };
+
+        if (i % 2 == 0)
+            put_plain(&trace, 5, 0, names[i / 2]); /* instants, then slices, then computed ones */
+        put_event(&trace, 1000 + i, 1, 5, "same");
+        put_event(&trace, 1000 + i, 2, 5, NULL);
+    }
+    assert_records(&trace, true,
+                   "[steps \u00b7 tracemill|steps \u00b7 tracemill] instant 1000+0 same; instant 1001+0 same;"
+                   " empty 1002+0 same; empty 1003+0 same;");
+    assert_int_equal(tally_of(&trace, TM_TALLY_COMPUTED_ROW), 2);
 }
 
 static void annotations_become_arguments(void **state)
@@ -835,6 +898,7 @@ int main(void)
         cmocka_unit_test(order_is_that_of_time),
         cmocka_unit_test(names_belong_to_a_sequence_and_its_state),
         cmocka_unit_test(repeated_events_have_their_own_numbers),
+        cmocka_unit_test(repeated_events_follow_their_track),
         cmocka_unit_test(annotations_become_arguments),
         cmocka_unit_test(tracks_have_the_process_of_their_ancestor),
         cmocka_unit_test(counters_have_names_and_values),
