@@ -110,13 +110,14 @@ def has_room(folder):
 
 def run(program, environment):
     began = time.monotonic()
+    seconds = SECONDS * max([1, *(times for name, times in LONGER.items() if name in environment)])
     try:
         done = subprocess.run(program.command, cwd=ROOT, env=environment, stdin=subprocess.DEVNULL,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False,
-                              timeout=SECONDS * max([1, *(times for name, times in LONGER.items() if name in environment)]))
+                              timeout=seconds)
         status, output = done.returncode, done.stdout
     except subprocess.TimeoutExpired as late:
-        status, output = f"no end after {SECONDS} s", late.stdout or b""
+        status, output = f"a timeout after {seconds} s", late.stdout or b""
     except OSError as error:
         status, output = str(error), b""
     return status, output.decode("utf-8", "replace"), time.monotonic() - began
