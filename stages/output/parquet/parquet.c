@@ -16,7 +16,7 @@
 enum {
     ROWS_MOST = 1 << 16,
     ROWS_LEAST = 1 << 12,
-    ZSTD_LEVEL = 3,
+    ZSTD_LEVEL = 5,
     ENTRIES_OF_ROW = 2,     /* slots of a dictionary for each row of a group */
     TEXT_BYTES_OF_ROW = 48, /* room for strings of all columns, and at least: */
     TEXT_BYTES_LEAST = 1 << 20,
