@@ -530,7 +530,7 @@ static const double column_height = 190, short_column_height = 92, narrow_column
 
 static const double break_at = 0.82; /* of the length of a bar that is cut */
 
-enum { BARS_MOST = 64 };
+enum { BARS_MOST = 64, POWER_MOST = 100000 };
 
 static_assert((int)TM_CHART_BARS_MOST <= (int)BARS_MOST && (int)TM_CHART_DEVICES_MOST <= (int)BARS_MOST, "any chart");
 
@@ -837,7 +837,8 @@ bool tm_parts_columns(struct tm_chart *chart, const char *axis_name, const struc
     struct tm_axis axis;
     const double short_column = chart->width < narrow_width ? narrow_column_height : short_column_height;
     const double column = chart->is_short ? short_column : column_height;
-    double left, pitch, labelled, told;
+    double left, pitch, labelled, told, widest = 0;
+    int every;
 
     find_used(bars, count, used);
     tm_axis_choose(&axis, TM_AXIS_TIME, 0, scale_end(bars, count, &is_cut), chart->is_short ? 3 : 4, false);
@@ -850,11 +851,15 @@ bool tm_parts_columns(struct tm_chart *chart, const char *axis_name, const struc
     pitch = (chart->width - left) / count;
     chart->columns = count;
     chart->columns_left = left;
+    for (int i = 0; i < count; i++)
+        widest = fmax(widest, tm_chart_text_width(bars[i].label, TM_TEXT_SMALL));
+    every = tm_chart_label_every(widest, pitch);
     for (int i = 0; i < count; i++) {
         const struct place place = { .across = left + pitch * (i + (1 - bar_part) / 2), .thick = pitch * bar_part };
         const double middle = left + pitch * (i + 0.5), end = draw_bar(chart, &axis, &bars[i], &place);
 
-        tm_chart_label(chart, middle, axis.at + 15, bars[i].label, &labelled);
+        if (i % every == 0)
+            tm_chart_label(chart, middle, axis.at + 15, bars[i].label, &labelled);
         if ((double)bars[i].parts.total_ps > axis.to)
             tm_chart_label(chart, middle, end - 3, bars[i].note, &told);
     }
@@ -909,13 +914,25 @@ void tm_chart_fit(char *text, size_t text_bytes, enum tm_text_size size, double 
     }
 }
 
+static const double label_distance = 8;
+
+int tm_chart_label_every(double widest, double pitch)
+{
+    static const int round[] = { 1, 2, 5 };
+
+    for (int power = 1; power <= POWER_MOST; power *= 10)
+        for (size_t i = 0; i < sizeof(round) / sizeof(*round); i++)
+            if (power * round[i] * pitch >= widest + label_distance)
+                return power * round[i];
+    return POWER_MOST * 10;
+}
+
 void tm_chart_label(struct tm_chart *chart, double x, double y, const char *text, double *until)
 {
-    static const double distance = 8;
     const double half = tm_chart_text_width(text, TM_TEXT_SMALL) / 2;
     const double middle = fmax(fmin(x, chart->width - half), half);
 
-    if ((*until > 0 && middle - half < *until + distance) || fabs(middle - x) > half)
+    if ((*until > 0 && middle - half < *until + label_distance) || fabs(middle - x) > half)
         return;
     tm_chart_string(chart, TM_ROLE_QUIET, TM_TEXT_SMALL, TM_ANCHOR_MIDDLE, middle, y, text);
     *until = middle + half;

@@ -31,6 +31,11 @@ void tm_chart_fit(char *text, size_t text_bytes, enum tm_text_size size, double 
  * in:     *until  where that one ends, 0 at first */
 void tm_chart_label(struct tm_chart *chart, double x, double y, const char *text, double *until);
 
+/* Labels at even distances: the least of 1, 2, 5, 10, 20, ... marks per label with which none touches the next.
+ * in:  widest  label, in points
+ *      pitch   distance between two marks, in points, > 0 */
+int tm_chart_label_every(double widest, double pitch);
+
 /* Distance between two bars in a column, and the free space above each. */
 static const double tm_row_bar = 14;
 

@@ -72,7 +72,8 @@ static bool is_session(const struct tm_value *summary)
     return strcmp(tm_text(tm_path(summary, "steps.source")), "session") == 0;
 }
 
-/* Fill one bar per run of `each` steps with the slowest of the run.  out: number of bars */
+/* Fill one bar per run of `each` steps with the slowest of the run; its label is the first of them if there are several,
+ * so that labels are at even distances.  out: number of bars */
 static int fill_step_bars(struct tm_bar *bars, const struct tm_value *summary, size_t each)
 {
     const struct tm_value *list = tm_path(summary, "steps.list");
@@ -90,8 +91,11 @@ static int fill_step_bars(struct tm_bar *bars, const struct tm_value *summary, s
         if (!has_parts(step))
             continue;
         tm_parts_of_step(&parts, step);
-        if (seen++ % each == 0)
+        if (seen++ % each == 0) {
+            (void)snprintf(bars[count].label, sizeof(bars[0].label), "%.20s",
+                           tm_format_count(name, tm_int(tm_get(step, "number"))));
             bars[count++].parts.total_ps = -1;
+        }
         if (parts.total_ps <= bars[count - 1].parts.total_ps)
             continue;
         bars[count - 1].parts = parts;
@@ -100,9 +104,10 @@ static int fill_step_bars(struct tm_bar *bars, const struct tm_value *summary, s
             (void)snprintf(bars[count - 1].name, sizeof(bars[0].name), "session%s", name + strcspn(name, " "));
         else
             (void)snprintf(bars[count - 1].name, sizeof(bars[0].name), "step %.90s", name);
-        if (!of_hosts || each > 1 || tm_length(list) > FEW)
+        if (!of_hosts || tm_length(list) > FEW)
             tm_format_count(name, tm_int(tm_get(step, "number")));
-        (void)snprintf(bars[count - 1].label, sizeof(bars[0].label), "%.20s", name);
+        if (each == 1)
+            (void)snprintf(bars[count - 1].label, sizeof(bars[0].label), "%.20s", name);
         (void)snprintf(bars[count - 1].note, sizeof(bars[0].note), "%s%s%s%.40s", tm_format_time(time, parts.total_ps),
                        tm_is(tm_get(step, "compile")) ? ", compiles" : "", names_device ? ", " : "",
                        names_device ? tm_shown_device(summary, tm_text(tm_get(step, "device"))) : "");
@@ -156,8 +161,9 @@ static void draw_steps(struct tm_chart *chart, const struct tm_value *summary)
         tm_chart_add_caption(
             chart,
             (int64_t)total <= tm_int(tm_get(steps, "chosen"))
-                ? "Each bar is the slowest of %zu consecutive steps, out of %s listed steps."
-                : "Each bar is the longest of %zu consecutive ones, out of %s: one for each step and device group.",
+                ? "Each bar is the slowest of %zu consecutive steps, labeled by the first, out of %s listed steps."
+                : "Each bar is the longest of %zu consecutive ones, labeled by the first, out of %s: one for each step "
+                  "and device group.",
             each, tm_format_count(number, (int64_t)total));
     else
         tm_chart_add_caption(chart, is_session(summary)
@@ -197,7 +203,7 @@ static void find_range(const struct tm_value *steps, double *low, double *high)
 struct step_points {
     const struct tm_value *summary;
     const struct tm_value *of_hosts; /* the summary of several hosts, else NULL */
-    size_t total;
+    size_t total, every;             /* a label for each `every` of them */
     double pitch, labelled, told;
 };
 
@@ -221,7 +227,8 @@ static void draw_step_point(struct tm_chart *chart, const struct tm_plot *plot, 
     }
     if (is_over)
         tm_chart_label(chart, at.x, at.y - 4, time, &p->told);
-    tm_chart_label(chart, at.x, plot->bottom + TM_PLOT_LABELS_BELOW, p->total <= FEW ? name : number, &p->labelled);
+    if (p->total <= FEW || n % p->every == 0)
+        tm_chart_label(chart, at.x, plot->bottom + TM_PLOT_LABELS_BELOW, p->total <= FEW ? name : number, &p->labelled);
     if (n < DOTS_MOST) {
         tm_chart_cell(chart, name);
         tm_chart_cell(chart, time);
@@ -239,7 +246,10 @@ static void draw_step_points(struct tm_chart *chart, const struct tm_plot *plot,
                              .pitch = (plot->right - plot->left) / (double)total,
                              .labelled = plot->left - 8, /* the scale is left of it */
                              .told = plot->left - 8 };
+    const int64_t last = tm_int(tm_get(tm_at(list, tm_length(list) - 1), "number"));
+    char number[TM_FORMAT_BYTES];
 
+    p.every = (size_t)tm_chart_label_every(tm_chart_text_width(tm_format_count(number, last), TM_TEXT_SMALL), p.pitch);
     for (int pass = 0; pass < 2; pass++) { /* the line below the dots */
         const char *host = NULL;
         size_t n = 0;

@@ -529,7 +529,7 @@ static const char *severity_of(const struct comparison *c)
 {
     const char *severity = "info";
     double worst = 0;
-    bool is_faster = false, is_tested = false; /* without a test, a change may be noise */
+    bool is_faster = false, is_significant = false; /* else the change may be noise */
 
     for (size_t i = 1; i < c->sides; i++) {
         const struct step_test *test = &c->step_test[i];
@@ -537,14 +537,14 @@ static const char *severity_of(const struct comparison *c)
         if (test->is_changed || (test->basis == TEST_NONE && fabs(test->change_pct) >= 3) ||
             (is_hidden_cause(test) && main_cause(c, i))) {
             worst = fmax(worst, test->change_pct);
-            is_tested = is_tested || test->basis != TEST_NONE;
+            is_significant = is_significant || test->is_changed;
             is_faster = is_faster || (test->change_pct < 0 && test->basis != TEST_NONE);
         }
     }
     if (is_faster)
         severity = "good";
     if (c->sides == 2 && worst > 0)
-        severity = worst >= 10 && is_tested ? "critical" : "warning";
+        severity = worst >= 10 && is_significant ? "critical" : "warning";
     return severity;
 }
 

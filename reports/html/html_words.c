@@ -313,6 +313,44 @@ void tm_page_text(struct tm_page *page, const char *text)
         tm_htmlw_text(&page->w, " …");
 }
 
+/* A variable may precede a flag in the same word: F=--flag.  out: bytes before the flag */
+static size_t bytes_before_flag(const char *word, size_t length)
+{
+    const char *const hyphens = memmem(word, length, "--", 2);
+
+    return hyphens ? (size_t)(hyphens - word) : 0;
+}
+
+/* A flag that is wider than the page breaks before its value, and in lists, but not after its hyphens. */
+static void put_flag(struct tm_page *page, const char *flag, size_t length)
+{
+    size_t start = 0;
+
+    while (start < length && flag[start] == '-')
+        start++;
+    if (start > 0 && start < length) {
+        start++;
+        tm_htmlw_class(&page->w, "span", "unbroken");
+        tm_htmlw_printf(&page->w, "%.*s", (int)start, flag);
+        tm_htmlw_close(&page->w);
+    } else {
+        start = 0;
+    }
+    while (start < length) {
+        size_t end = start;
+
+        while (end < length && flag[end] != '=' && flag[end] != ',')
+            end++;
+        end += end < length;
+        tm_htmlw_printf(&page->w, "%.*s", (int)(end - start), flag + start);
+        if (end < length) {
+            tm_htmlw_open(&page->w, "wbr");
+            tm_htmlw_leaf(&page->w);
+        }
+        start = end;
+    }
+}
+
 /* Browsers break lines at hyphens, so words with one (flags) are kept together if there is room. */
 static void put_code(struct tm_page *page, const char *text, size_t length)
 {
@@ -323,8 +361,11 @@ static void put_code(struct tm_page *page, const char *text, size_t length)
         while (end < length && text[end] != ' ')
             end++;
         if (memchr(text + at, '-', end - at)) {
+            const size_t flag = at + bytes_before_flag(text + at, end - at);
+
+            tm_htmlw_printf(&page->w, "%.*s", (int)(flag - at), text + at);
             tm_htmlw_class(&page->w, "span", "flag");
-            tm_htmlw_printf(&page->w, "%.*s", (int)(end - at), text + at);
+            put_flag(page, text + flag, end - flag);
             tm_htmlw_close(&page->w);
         } else {
             tm_htmlw_printf(&page->w, "%.*s", (int)(end - at), text + at);
@@ -340,7 +381,8 @@ static void put_code(struct tm_page *page, const char *text, size_t length)
 static const char *put_code_and_mark(struct tm_page *page, const char *text, size_t length)
 {
     const char *const last = memrchr(text, ' ', length), *const mark = text + length + 1;
-    const size_t before = last ? (size_t)(last + 1 - text) : 0;
+    const size_t word = last ? (size_t)(last + 1 - text) : 0;
+    const size_t before = word + bytes_before_flag(text + word, length - word);
 
     if (!*mark || !strchr(".,;:)", *mark) || !memchr(text + before, '-', length - before)) {
         put_code(page, text, length);
@@ -350,7 +392,7 @@ static const char *put_code_and_mark(struct tm_page *page, const char *text, siz
         put_code(page, text, before);
     tm_htmlw_class(&page->w, "span", "flag");
     tm_htmlw_open(&page->w, "code");
-    tm_htmlw_printf(&page->w, "%.*s", (int)(length - before), text + before);
+    put_flag(page, text + before, length - before);
     tm_htmlw_close(&page->w);
     tm_htmlw_printf(&page->w, "%c", *mark);
     tm_htmlw_close(&page->w);

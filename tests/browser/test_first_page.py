@@ -40,9 +40,29 @@ BROKEN = r"""(() => { const broken = [], walk = document.createTreeWalker(docume
 LONG_STAKE = r"""(() => { const stake = document.querySelector('.first .stake');
     if (stake) stake.firstChild.data = '33.8% of the windows of 12 devices, 1,074\u00a0ms';
     return document.documentElement.scrollWidth; })()"""
-# How many lines of the advice of the first finding are seen; null = all of it.
-FIRST_ADVICE = """(() => { const fix = document.querySelector('.first .fix');
-    return fix && fix.scrollHeight > fix.clientHeight + 1 ? fix.clientHeight / parseFloat(getComputedStyle(fix).lineHeight) : null; })()"""
+# How many lines of the advice of each finding are seen; null = all of it.
+ADVICE = """Array.from(document.querySelectorAll('.first .fix'), (fix) =>
+    fix.scrollHeight > fix.clientHeight + 1 ? fix.clientHeight / parseFloat(getComputedStyle(fix).lineHeight) : null)"""
+# Lines of code that end with the hyphens of a flag.
+BROKEN_FLAGS = r"""(() => { const broken = [], range = document.createRange();
+    for (const code of document.querySelectorAll('.fix code, .finding code')) {
+        if (!code.checkVisibility()) continue;
+        const walk = document.createTreeWalker(code, NodeFilter.SHOW_TEXT), tops = [];
+        let text = '';
+        for (let node; (node = walk.nextNode());) {
+            for (let at = 0; at < node.data.length; at++) {
+                range.setStart(node, at);
+                range.setEnd(node, at + 1);
+                tops.push(range.getBoundingClientRect().top);
+            }
+            text += node.data;
+        }
+        for (const match of text.matchAll(/(?<![^ ="])--?(?=[a-z])/g)) {
+            const after = match.index + match[0].length;
+            if (Math.abs(tops[after] - tops[after - 1]) > 4) broken.push(text.slice(match.index, match.index + 30));
+        }
+    }
+    return broken; })()"""
 # Of each chart that is seen: does it stick out or scroll, how small is its smallest text, and which of its texts cover each other?
 CHARTS = """Array.from(document.querySelectorAll('.drawing')).map((figure) => {
     const seen = Array.from(figure.querySelectorAll('svg')).filter((s) => s.getBoundingClientRect().width > 0);
@@ -71,11 +91,13 @@ LONE_MARKS = """Array.from(document.querySelectorAll('.fix code, .why code')).fi
 def check_marks(tap, browser, path):
     with browser.open_page(1440, 900) as page:
         page.load(path)
-        lone = {}
-        for width in range(360, 1440, 40):
+        lone, broken = {}, {}
+        for width in range(320, 1440, 40):
             page.send("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=False)
             lone.update({width: found} if (found := page.js(LONE_MARKS)) else {})
+            broken.update({width: found} if (found := page.js(BROKEN_FLAGS)) else {})
         tap.ok(not lone, "no line of advice starts with a punctuation mark at any width", lone)
+        tap.ok(not broken, "no line of advice ends with the hyphens of a flag at any width", broken)
 
 
 def check_screen(tap, name, browser, path, width, height):
@@ -91,8 +113,9 @@ def check_screen(tap, name, browser, path, width, height):
         tap.ok(not unlinked, f"{name}: no tile has the color of a problem without its finding", *unlinked)
         wide = page.js(LONG_STAKE)
         tap.ok(wide <= width, f"{name}: nothing sticks out of the first screen at {width}", wide)
-        lines = page.js(FIRST_ADVICE)
-        tap.ok(lines is None or lines >= (1.9 if width > 640 else 2.9), f"{name}: the first advice has room for a command at {width}", lines)
+        lines = page.js(ADVICE)
+        least = [1.9] * len(lines) if width > 640 else [2.9] + [3.9 if len(lines) == 2 else 1.9] * (len(lines) - 1)
+        tap.ok(all(n is None or n >= least[at] for at, n in enumerate(lines)), f"{name}: advice has room for its first step at {width}", lines)
         broken = page.js(BROKEN)
         tap.ok(not broken, f"{name}: numbers and units stay together at {width}", *broken)
 

@@ -55,6 +55,9 @@ def check_shown(tap, browser, page, document):
     missing = [row["message"] for row in document["failures"] if row["message"] and row["message"] not in words]
     tap.ok(not missing, "every reason is on the page", *missing)
     tap.ok(dom.count("<svg") >= 1 + len(document["trends"]), "every trend is drawn", dom.count("<svg"), len(document["trends"]))
+    paragraphs = " ".join(re.findall(r"<p\b[^>]*>.*?</p>", dom, re.S))
+    commands = re.findall(r"<code>tracemill batch (ack|accept)", paragraphs)
+    tap.ok(commands == ["ack", "accept"] and "`" not in paragraphs, "commands in paragraphs are code", commands)
     others = re.findall(r"(?:this|the) report |(?<!/)summary\.json", words)
     tap.ok(not others, "it is not called a report of a run", *others[:3])
 

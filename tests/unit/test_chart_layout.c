@@ -117,6 +117,26 @@ static void check_legend(const struct tm_chart *chart, const char *what)
     }
 }
 
+/* Steps below columns: as many between any two labels. */
+static void check_step_labels(const struct tm_chart *chart, const char *what)
+{
+    double last = -1, distance = -1;
+
+    for (size_t i = 0; i < chart->marks && chart->columns > 0; i++) {
+        const struct tm_mark *mark = &chart->mark[i];
+
+        if (mark->kind != TM_MARK_TEXT || mark->anchor != TM_ANCHOR_MIDDLE || mark->y < chart->height - 10)
+            continue;
+        if (last > chart->columns_left + 20) { /* the outer ones may be moved inwards */
+            if (distance > 0 && mark->x < chart->width - 20 && fabs(mark->x - last - distance) > 0.5)
+                fail_msg("%s, %s, %.0f wide: labels are %.1f and %.1f apart", what, chart->title, chart->width,
+                         distance, mark->x - last);
+            distance = mark->x - last;
+        }
+        last = mark->x;
+    }
+}
+
 static void check_all(struct tm_run *run, const struct tm_value *summary, const char *what)
 {
     static const double widths[] = { 300, 480, 523, 760 };
@@ -133,6 +153,8 @@ static void check_all(struct tm_run *run, const struct tm_value *summary, const 
                 check_chart(&chart, what);
                 if (kind == TM_CHART_STEPS || kind == TM_CHART_DEVICES)
                     check_legend(&chart, what);
+                if (kind == TM_CHART_STEPS)
+                    check_step_labels(&chart, what);
             }
         tm_chart_free(&chart);
     }

@@ -255,6 +255,44 @@ static void steps_that_are_measured_in_two_ways_are_not_tested(void **state)
     test_compared_free(&t);
 }
 
+static void an_inconclusive_comparison_is_at_most_a_warning(void **state)
+{
+    const int counts[] = { 2, 5, 10 }; /* too few for a test, too few for significance, enough */
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+        struct test_steps base = plain, other = changed(5000000000);
+        struct test_compared t;
+
+        base.count = other.count = counts[i];
+        test_compared_init(&t);
+        (void)test_add_run(&t, "a", &base, NULL);
+        (void)test_add_run(&t, "b", &other, NULL);
+        assert_int_equal(test_compare(&t), TM_OK);
+        assert_string_equal(tm_text(test_at(&t, "verdict.verdict")), i < 2 ? "inconclusive" : "regression");
+        assert_string_equal(tm_text(test_at(&t, "verdict.severity")), i < 2 ? "warning" : "critical");
+        test_compared_free(&t);
+    }
+}
+
+static void a_cause_within_the_noise_of_steps_is_at_most_a_warning(void **state)
+{
+    struct test_steps base = plain, other = changed(1500000000);
+    struct test_compared t;
+
+    (void)state;
+    base.jitter_ps = other.jitter_ps = 800000000;
+    other.collective_ps += 400000000;
+    test_compared_init(&t);
+    (void)test_add_run(&t, "a", &base, NULL);
+    (void)test_add_run(&t, "b", &other, NULL);
+    assert_int_equal(test_compare(&t), TM_OK);
+    assert_true(tm_double(test_at(&t, "tests[0].change_pct")) > 10);
+    assert_false(tm_is(test_at(&t, "tests[0].changed")));
+    assert_string_equal(tm_text(test_at(&t, "verdict.severity")), "warning");
+    test_compared_free(&t);
+}
+
 static void other_devices_are_told_first(void **state)
 {
     struct test_compared t;
@@ -535,6 +573,8 @@ int main(void)
         cmocka_unit_test(a_change_has_to_exceed_what_runs_differ_by),
         cmocka_unit_test(each_figure_has_to_exceed_what_runs_differ_by_in_it),
         cmocka_unit_test(steps_that_are_measured_in_two_ways_are_not_tested),
+        cmocka_unit_test(an_inconclusive_comparison_is_at_most_a_warning),
+        cmocka_unit_test(a_cause_within_the_noise_of_steps_is_at_most_a_warning),
         cmocka_unit_test(other_devices_are_told_first),
         cmocka_unit_test(devices_without_a_model_differ_by_their_vendor_or_platform),
         cmocka_unit_test(groups_are_tested_by_their_runs),

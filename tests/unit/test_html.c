@@ -517,7 +517,9 @@ static void flags_in_advice_stay_together(void **state)
                               "run`, or `x.y()`.']}]}");
 
     (void)state;
-    assert_has(page, "<code><span class=\"flag\">F=--a-b=true</span>  run</code>, or <code>x.y()</code>.");
+    assert_has(page,
+               "<code>F=<span class=\"flag\"><span class=\"unbroken\">--a</span>-b=<wbr/>true</span>  run</code>, "
+               "or <code>x.y()</code>.");
     free(page);
 }
 
