@@ -326,8 +326,6 @@ static bool history_has_tables(struct tm_history *history, char extra[TM_KEY_BYT
 
 enum { ROW_BYTES_MOST = 1 << 20 };
 
-static const char hint[] = "move it away and merge again: a new one is created from the results in the manifest";
-
 /* Memory that SQLite may take, set before it is first used. */
 /* Most of SQLite's memory is a cache: it shrinks before anything fails. */
 static void history_limit_memory(struct tm_run *run)
@@ -338,62 +336,11 @@ static void history_limit_memory(struct tm_run *run)
     (void)sqlite3_hard_heap_limit64(whole / 2);
 }
 
-tm_status tm_history_damaged(struct tm_history *history, const char *what)
-{
-    (void)tm_fail(&history->run->error, TM_ERR_INPUT, -1, "the history '%s' is damaged: %s", history->path, what);
-    tm_hint(&history->run->error, "%s", hint);
-    return TM_ERR_INPUT;
-}
-
-/* SQLite's message about the last failed call.  in: db  NULL = out of memory */
-static tm_status fail_of(struct tm_history *history, sqlite3 *db)
-{
-    struct tm_error *const error = &history->run->error;
-    const int code = db ? sqlite3_errcode(db) : SQLITE_NOMEM;
-    const tm_status status = history->is_renewed ? TM_ERR_OUTPUT : TM_ERR_INPUT;
-    const char *const act = history->is_renewed ? "write" : "read";
-
-    switch (code & 0xff) {
-    case SQLITE_NOMEM:
-        return tm_fail(error, TM_ERR_LIMIT, -1, "out of memory for the history '%s'", history->path);
-    case SQLITE_CORRUPT:
-    case SQLITE_TOOBIG:
-        return tm_history_damaged(history, "its pages are inconsistent");
-    case SQLITE_NOTADB:
-        (void)tm_fail(error, TM_ERR_INPUT, -1, "'%s' is not a history: it is not a SQLite database", history->path);
-        tm_hint(error, "%s", hint);
-        return TM_ERR_INPUT;
-    case SQLITE_IOERR:
-    case SQLITE_CANTOPEN:
-        if (tm_database_problem(db) != 0)
-            return tm_fail_system(error, status, -1, tm_database_problem(db), "cannot %s the history '%s'", act,
-                                  history->path);
-        break;
-    default:
-        break;
-    }
-    return tm_fail(error, status, -1, "cannot %s the history '%s': %s", act, history->path, sqlite3_errmsg(db));
-}
-
-tm_status tm_history_fail(struct tm_history *history)
-{
-    return fail_of(history, history->db);
-}
-
 /* A statement without results. */
 static void history_do(struct tm_history *history, const char *sql)
 {
     if (!tm_failed(history->run) && sqlite3_exec(history->db, sql, NULL, NULL, NULL) != SQLITE_OK)
         (void)tm_history_fail(history);
-}
-
-sqlite3_stmt *tm_history_prepare(struct tm_history *history, const char *sql)
-{
-    sqlite3_stmt *statement = NULL;
-
-    if (!tm_failed(history->run) && sqlite3_prepare_v2(history->db, sql, -1, &statement, NULL) != SQLITE_OK)
-        (void)tm_history_fail(history);
-    return statement;
 }
 
 /* Whether the file is there.  errors: TM_ERR_INPUT  it is not a file, or its folder cannot be read */
@@ -496,9 +443,11 @@ static void check(struct tm_history *history)
         return;
     history->tables = version;
     if (application != HISTORY_APPLICATION)
-        refuse(history, hint, "it is a database of another program");
+        refuse(history, TM_HISTORY_HINT, "it is a database of another program");
     else if (version < 1 || version > TM_HISTORY_VERSION)
-        refuse(history, version > TM_HISTORY_VERSION ? "use the newer tracemill that wrote it, or move it away" : hint,
+        refuse(history,
+               version > TM_HISTORY_VERSION ? "use the newer tracemill that wrote it, or move it away"
+                                            : TM_HISTORY_HINT,
                "its tables have version %lld; this program reads version %d", (long long)version, TM_HISTORY_VERSION);
     else if (history_has_tables(history, extra))
         check_pages(history);
@@ -508,7 +457,7 @@ static void check(struct tm_history *history)
         refuse(history, "remove what was added: changes by other programs are not kept",
                "'%s' in it was not created by tracemill", extra);
     else
-        refuse(history, hint, "tables are missing");
+        refuse(history, TM_HISTORY_HINT, "tables are missing");
 }
 
 static void defend(struct tm_history *history)
@@ -1078,7 +1027,7 @@ static void open_work(struct tm_history *history)
     if (history->run->spill_dir) {
         sqlite3_temp_directory = sqlite3_mprintf("%s", history->run->spill_dir);
         if (!sqlite3_temp_directory) {
-            (void)fail_of(history, NULL);
+            (void)tm_history_fail_of(history, NULL);
             return;
         }
     }

@@ -251,10 +251,15 @@ struct tm_history {
  * out:    NULL = no more */
 const char *tm_history_object(char sql[HISTORY_SQL_BYTES], const char *schema, int64_t tables, size_t index);
 
+/* --- history_sql.c: statements on the file --- */
+
+#define TM_HISTORY_HINT "move it away and merge again: a new one is created from the results in the manifest"
+
 /* NULL after a failure. */
 sqlite3_stmt *tm_history_prepare(struct tm_history *history, const char *sql);
-/* SQLite's message about the last failed call. */
+/* SQLite's message about the last failed call.  in: db  another than that of the history; NULL = out of memory */
 tm_status tm_history_fail(struct tm_history *history);
+tm_status tm_history_fail_of(struct tm_history *history, sqlite3 *db);
 tm_status tm_history_damaged(struct tm_history *history, const char *what);
 
 /* --- common --- */
