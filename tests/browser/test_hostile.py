@@ -47,7 +47,7 @@ PLAIN = {"hit": None, "scripts": 1, "styles": 1, "policies": 1, "strange": 0, "h
 USED = set("a article b body br button caption circle code dd details div dl dt em figcaption figure footer g h1 h2 h3 "
            "h4 head header html i input label li line main meta nav ol option output p path polygon polyline rect "
            "script section select span strong style summary sup svg table tbody td text tfoot th thead time title tr "
-           "ul small".split())
+           "ul small wbr".split())
 
 
 def suffix(old):
