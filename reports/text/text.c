@@ -270,9 +270,30 @@ static void fill_cell(struct tm_textw *w, const struct tm_sheet *sheet, int row,
                    row < 0 ? sheet->title[column] : sheet->text[row][column]);
 }
 
+/* Columns of the longest word of a title. */
+static int title_word_width(const char *title)
+{
+    int width = 0, widest = 0, columns;
+
+    for (const char *at = title; *at;) {
+        const bool is_space = *at == ' ';
+
+        at += text_character(at, &columns);
+        width = is_space ? 0 : width + columns;
+        widest = width > widest ? width : widest;
+    }
+    return widest;
+}
+
+/* Titles wrap at spaces only.  in: row  -1 = the titles */
+static bool is_wrapped(const struct tm_sheet *sheet, int row, int column, int width)
+{
+    return row < 0 ? title_word_width(sheet->title[column]) <= width : sheet->kind[column] == TM_COLUMN_PROSE;
+}
+
 static void cut_cell(struct tm_textw *w, const struct tm_sheet *sheet, int row, int column, int width)
 {
-    const int most = sheet->kind[column] == TM_COLUMN_PROSE ? width * (CELL_LINES - 1) : width;
+    const int most = is_wrapped(sheet, row, column, width) ? width * (CELL_LINES - 1) : width;
     int indent = indent_of(sheet, row, column);
 
     indent = indent < most / 2 ? indent : 0;
@@ -280,10 +301,11 @@ static void cut_cell(struct tm_textw *w, const struct tm_sheet *sheet, int row, 
 }
 
 /* The preferred widths of columns: at least as wide as before. */
-static void measure_sheet(struct tm_textw *w, const struct tm_sheet *sheet, double *natural)
+static void measure_sheet(struct tm_textw *w, const struct tm_sheet *sheet, bool has_whole_titles, double *natural)
 {
     for (int c = 0; c < sheet->columns; c++) {
-        const int title = sheet->headed ? text_width(sheet->title[c]) : 0;
+        const int whole = has_whole_titles ? text_width(sheet->title[c]) : title_word_width(sheet->title[c]);
+        const int title = sheet->headed ? whole : 0;
 
         natural[c] = title > natural[c] ? title : natural[c];
         for (int r = 0; r < sheet->rows; r++) {
@@ -306,12 +328,28 @@ static void share_line(const struct tm_sheet *sheet, const double *natural, int 
         widths[c] = (int)actual[c];
 }
 
-static void measure(struct tm_textw *w, const struct tm_sheet *sheet, int *widths, double *natural)
+/* A figure, or a word, that is cut is wrong. */
+static bool has_cut_figure(const struct tm_sheet *sheet, const double *natural, const int *widths)
 {
     for (int c = 0; c < sheet->columns; c++)
-        natural[c] = 0;
-    measure_sheet(w, sheet, natural);
-    share_line(sheet, natural, TM_TEXT_COLUMNS, widths);
+        if (sheet->kind[c] <= TM_COLUMN_NUMBER && widths[c] < (int)natural[c])
+            return true;
+    return false;
+}
+
+/* If there is too little room, titles are as narrow as their longest words. */
+static void measure(struct tm_textw *w, const struct tm_sheet *sheet, int *widths, double *natural)
+{
+    bool has_whole_titles = true, is_cut;
+
+    do {
+        for (int c = 0; c < sheet->columns; c++)
+            natural[c] = 0;
+        measure_sheet(w, sheet, has_whole_titles, natural);
+        share_line(sheet, natural, TM_TEXT_COLUMNS, widths);
+        is_cut = has_whole_titles && has_cut_figure(sheet, natural, widths);
+        has_whole_titles = false;
+    } while (is_cut);
 }
 
 /* A name of the table is truncated so far that it is hardly informative. */
@@ -355,15 +393,15 @@ static void put_piece(struct line *line, const char *text, size_t bytes, int wid
     line->held += GAP;
 }
 
-/* Print one line of a row and move on in its cells.  out: is anything left? */
-static bool put_row_line(struct tm_textw *w, const struct tm_sheet *sheet, const int *widths, const char **rest)
+/* Print one line of a row and move on in its cells.  in: row  -1 = the titles  out: is anything left? */
+static bool put_row_line(struct tm_textw *w, const struct tm_sheet *sheet, const int *widths, int row,
+                         const char **rest)
 {
     struct line line = { .w = w };
     bool more = false;
 
     for (int c = 0; c < sheet->columns; c++) {
-        const bool wraps = sheet->kind[c] == TM_COLUMN_PROSE;
-        const size_t n = wraps ? text_line(rest[c], widths[c]) : strlen(rest[c]);
+        const size_t n = is_wrapped(sheet, row, c, widths[c]) ? text_line(rest[c], widths[c]) : strlen(rest[c]);
 
         put_piece(&line, rest[c], n, widths[c], sheet->kind[c] == TM_COLUMN_NUMBER);
         rest[c] += n;
@@ -387,7 +425,7 @@ static void put_row(struct tm_textw *w, const struct tm_sheet *sheet, const int 
         rest[c] = w->cell[c];
     }
     for (int i = 0; more && i < CELL_LINES; i++)
-        more = put_row_line(w, sheet, widths, rest);
+        more = put_row_line(w, sheet, widths, row, rest);
 }
 
 static void put_rule(struct tm_textw *w, const struct tm_sheet *sheet, const int *widths)
@@ -536,21 +574,12 @@ static size_t fill_sheet(struct sheets *s, size_t from)
     return rows;
 }
 
-/* A figure, or a word, that is cut is wrong. */
-static bool has_cut_figure(const struct sheets *s)
-{
-    for (int c = 0; c < s->sheet.columns; c++)
-        if (s->sheet.kind[c] <= TM_COLUMN_NUMBER && s->widths[c] < (int)s->natural[c])
-            return true;
-    return false;
-}
-
 static void drop_columns(struct sheets *s, int columns, char *left_out)
 {
     char later[TM_NOTE_BYTES];
 
     while (s->sheet.columns > LEAST_COLUMNS &&
-           (has_narrow_name(&s->sheet, s->natural, s->widths) || has_cut_figure(s))) {
+           (has_narrow_name(&s->sheet, s->natural, s->widths) || has_cut_figure(&s->sheet, s->natural, s->widths))) {
         const int column = least_column(&s->sheet);
 
         memcpy(later, left_out, sizeof(later));
@@ -582,7 +611,7 @@ static void print_sheets(struct sheets *s, int columns, bool keeps_all, char *le
 
     do {
         rows = fill_sheet(s, from);
-        measure_sheet(&s->w, &s->sheet, s->natural);
+        measure_sheet(&s->w, &s->sheet, true, s->natural);
         from += rows;
     } while (rows > 0);
     if (keeps_all && least_line(s) > columns)
