@@ -29,6 +29,9 @@ VISIBLE = """(() => { const w = window.app?.trace?.timeline.visibleWindow.toTime
     return w ? [String(w.start), String(w.end)] : null; })()"""
 # How many rows a query that was run found.
 QUERIED = "Number(/Query result[^]*?([0-9]+) rows?/i.exec(document.body.textContent)?.[1] || 0)"
+# The start of the slice that is selected.
+SELECTED = """(() => { const s = window.app?.trace?.selection.selection;
+    return s?.kind === 'track_event' ? String(s.ts) : null; })()"""
 PINNED = "window.app?.trace?.workspace?.pinnedTracks.map((t) => t.name) || window.app.trace.currentWorkspace.pinnedTracks.map((t) => t.name)"
 
 
@@ -135,6 +138,12 @@ def check(tap, browser, address, ui, folder):
     kernels = opened_by(browser, page, f"{REPORT}.querySelector('table[aria-labelledby=caption-kernel-names] tbody a.in-perfetto')")
     found = kernels and kernels.value(QUERIED, 30)
     tap.ok(found and found > 0, f"a kernel's row lists its slices: {found}", found)
+    row = f"{REPORT}.querySelector('table[aria-labelledby=caption-ops] tbody tr:has(a.in-perfetto)')"
+    start = page.js(f"[...{row}.cells].find((cell) => cell.querySelector('a.in-perfetto')).dataset.v")
+    viewer = opened_by(browser, page, f"{row}.querySelector('a.in-perfetto')")
+    selected = viewer and viewer.value(SELECTED, 30)
+    tap.ok(selected == str((int(start) + 500) // 1000),
+           "an operation's row selects a slice at its first start", selected, start)
 
 
 def served(source, ui, *options):

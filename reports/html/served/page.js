@@ -30,6 +30,8 @@
       const shown = around(place);
       query.set('visStart', shown.begin);
       query.set('visEnd', shown.end);
+      /* Its row is not among the pinned ones: Perfetto selects a slice that starts there, and scrolls to its row. */
+      if (place.name) query.set('ts', place.begin);
     }
     return `${facts.ui}/#!/?${query}`;
   };
