@@ -20,7 +20,6 @@
 #include <sqlite3.h>
 
 #include "pipeline/atomic_file.h"
-#include "pipeline/database.h"
 #include "pipeline/nightly/manifest.h"
 #include "pipeline/nightly/result.h"
 #include "pipeline/run.h"
