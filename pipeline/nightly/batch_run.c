@@ -411,7 +411,12 @@ static void end_leases(struct tm_batch_pool *pool)
 
     if (!pool->leases)
         return;
-    tm_leases_end(pool->out);
+    if (pool->watches && !tm_leases_end(pool->out)) {
+        for (size_t i = 0; i < pool->count; i++)
+            if (pool->watches[i].is_ended)
+                tm_lease_drop(pool->run, pool->out, pool->tasks[i].batch_run, pool->tasks[i].part);
+        (void)tm_leases_end(pool->out);
+    }
     if (pool->watches)
         tm_give(budget, TM_ACCOUNT_MODEL, pool->watches, pool->count * sizeof(*pool->watches));
     tm_give(budget, TM_ACCOUNT_MODEL, pool->leases, pool->lease_count * sizeof(*pool->leases));

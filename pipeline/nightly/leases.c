@@ -178,13 +178,21 @@ static void remove_leases(const char *out)
     (void)rmdir(folder);
 }
 
-void tm_leases_end(const char *out)
+void tm_lease_drop(struct tm_run *run, const char *out, const struct tm_batch_run *batch_run,
+                   const struct tm_batch_file *part)
+{
+    char path[TM_OUT_PATH_BYTES];
+
+    if (find_path(run, out, batch_run, part, path) == TM_OK)
+        (void)unlink(path);
+}
+
+bool tm_leases_end(const char *out)
 {
     char folder[ASIDE_BYTES];
     const int length = snprintf(folder, sizeof(folder), "%s/" LEASES, out);
 
-    if (length > 0 && (size_t)length < sizeof(folder))
-        (void)rmdir(folder);
+    return length <= 0 || (size_t)length >= sizeof(folder) || rmdir(folder) == 0 || errno == ENOENT;
 }
 
 /* --- locks --- */

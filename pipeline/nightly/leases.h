@@ -42,8 +42,12 @@ uint64_t tm_lease_mark(struct tm_run *run, const char *out, const struct tm_batc
 void tm_lease_break(struct tm_run *run, const char *out, const struct tm_batch_run *batch_run,
                     const struct tm_batch_file *part, uint64_t mark);
 
-/* Remove the folder of leases once it is empty. */
-void tm_leases_end(const char *out);
+/* Remove the lease of an item that has a valid result: its worker was killed before it could. */
+void tm_lease_drop(struct tm_run *run, const char *out, const struct tm_batch_run *batch_run,
+                   const struct tm_batch_file *part);
+
+/* Remove the folder of leases if it is empty.  out: false: it is not */
+bool tm_leases_end(const char *out);
 
 /* Lock a folder for one driver, or for any number of shares of one manifest, whose items differ, if the file system can
  * lock.  The lock ends with the process.  A second driver is refused.  A driver that is alone also removes temporary

@@ -428,11 +428,9 @@ static void markdown_of_a_large_night_has_a_bound(void **state)
     made_nights_begin(&m);
     for (int i = 0; i < 600; i++) {
         (void)snprintf(job, sizeof(job), "%d %0100d", i, 0);
-        add(&m, (struct made_night_run){ .night = 1,
-                                         .job = job,
-                                         .status = "failed",
-                                         .has_no_file = true,
-                                         .message = "it was killed: `|<b>" });
+        add(&m,
+            (struct made_night_run){
+                .night = 1, .job = job, .status = "failed", .has_no_file = true, .message = "it was killed: `|<b>" });
     }
     assert_int_equal(made_nights_judge(&m, NULL, NULL), TM_OK);
     const char *const text = written(&m, false);
