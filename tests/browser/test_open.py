@@ -59,6 +59,9 @@ class Opened(Page):
         return None
 
 
+START_OF = "[...{}.cells].find((cell) => cell.querySelector('a.in-perfetto')).dataset.v"
+
+
 def tabs(browser):
     return {t["targetId"] for t in browser.send("Target.getTargets")["targetInfos"] if t["type"] == "page"}
 
@@ -144,6 +147,16 @@ def check(tap, browser, address, ui, folder):
     selected = viewer and viewer.value(SELECTED, 30)
     tap.ok(selected == str((int(start) + 500) // 1000),
            "an operation's row selects a slice at its first start", selected, start)
+    steps = f"{REPORT}.querySelectorAll('table[aria-labelledby=caption-steps-slowest] tbody tr')"
+    for which, key in (("first", "[0]"), ("last", ".at(-1)")):  # where the trace ends there is no room for a margin, or a wait for devices
+        page.go(address)
+        page.wait_for(f"{REPORT}.querySelectorAll('a.in-perfetto').length", 20)
+        row = f"[...{steps}].sort((a, b) => {START_OF.format('a')} - {START_OF.format('b')}){key}"
+        titles = page.js(f"[...{REPORT}.querySelectorAll('table[aria-labelledby=caption-steps-slowest] thead th')].map((th) => th.textContent)")
+        start, lasts = (int(page.js(of)) // 1000 for of in (START_OF.format(row), f"{row}.cells[{titles.index('Host span')}].dataset.v"))
+        viewer = opened_by(browser, page, f"{row}.querySelector('a.in-perfetto')")
+        window = viewer and settled(viewer, (start, start + lasts))
+        tap.ok(holds(window, (start, start + lasts)), f"the {which} of the slowest steps is shown", f"{window} of {start}-{start + lasts}")
 
 
 def served(source, ui, *options):

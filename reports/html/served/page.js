@@ -6,15 +6,19 @@
   const STARTS = ['Start', 'First at'];
   const NAMED = ['Kernel', 'Operation'];
   const LENGTHS = ['Duration', 'Step time', 'Longest', 'Mean'];
+  const SPANS = ['Duration', 'Host span']; /* of what is in the trace from that start on */
   const ASK_MS = 100, WAIT_MS = 60000, ENDED_MS = 5000;
+  const extent = { begin: null, end: null }; /* of all places, as far as they are surely in the trace */
   let facts, ui, viewer, isLoaded = false;
 
   const say = (text) => { $('status').textContent = text; };
 
-  /* A place with some margin around it. */
+  /* A place with some margin around it, up to the first and the last place of the report: Perfetto ignores a range that
+   * is not inside the trace. */
   const around = ({ begin, end }) => {
     const room = (end - begin) / 4n + 1000n;
-    return { begin: begin > room ? begin - room : 0n, end: end + room };
+    return { begin: begin - room > extent.begin ? begin - room : extent.begin,
+      end: end + room < extent.end ? end + room : extent.end };
   };
 
   const addressOf = (place) => {
@@ -93,6 +97,11 @@
   };
 
   const addLink = (to, place) => {
+    if ('begin' in place) {
+      const inside = place.inside || place.end;
+      if (extent.begin === null || place.begin < extent.begin) extent.begin = place.begin;
+      if (extent.end === null || inside > extent.end) extent.end = inside;
+    }
     const link = to.ownerDocument.createElement('a');
     link.href = '#';
     link.className = 'in-perfetto';
@@ -119,14 +128,15 @@
   const linkTable = (table) => {
     const titles = [...table.querySelectorAll('thead tr:last-child th')].map((th) => th.textContent.trim());
     const start = titles.findIndex((title) => STARTS.includes(title));
-    const length = LENGTHS.map((title) => titles.indexOf(title)).find((at) => at >= 0);
+    const columnOf = (words) => words.map((title) => titles.indexOf(title)).find((at) => at >= 0);
+    const length = columnOf(LENGTHS), span = columnOf(SPANS);
     if (start < 0 && !NAMED.includes(titles[0])) return;
     for (const row of table.querySelectorAll('tbody tr')) {
       const name = NAMED.includes(titles[0]) ? nameOf(row) : null;
       const begin = start < 0 ? null : psOf(row.cells[start]);
-      const lasts = length === undefined ? null : psOf(row.cells[length]);
+      const endOf = (column) => toNs(begin + (column === undefined ? 0n : psOf(row.cells[column]) || 0n));
       if (begin !== null)
-        addLink(row.cells[start], { begin: toNs(begin), end: toNs(begin + (lasts || 0n)), name });
+        addLink(row.cells[start], { begin: toNs(begin), end: endOf(length), inside: endOf(span), name });
       else if (name)
         addLink(row.cells[0], { name });
     }
