@@ -368,7 +368,8 @@ static void many_steps_are_sampled_and_the_slowest_is_kept(void **state)
     tm_charts_draw(&f.chart, TM_CHART_STEPS, 0, f.summary);
     assert_true(tm_chart_rows(&f.chart) <= TM_CHART_BARS_MOST);
     assert_non_null(
-        strstr(f.chart.caption, "Each bar is the slowest of 12 consecutive steps, out of 699 listed steps."));
+        strstr(f.chart.caption,
+               "Each bar is the slowest of 12 consecutive steps, labeled by the first, out of 699 listed steps."));
     for (size_t row = 0; row < tm_chart_rows(&f.chart); row++)
         found |=
             strcmp(tm_chart_text(&f.chart, f.chart.table.cell[row * (size_t)f.chart.table.columns]), "step 21") == 0;
@@ -421,10 +422,9 @@ static void rows_of_several_groups_are_no_steps(void **state)
     f.summary = tm_doc_root(f.doc);
     tm_chart_init(&f.chart, &f.run, width);
     tm_charts_draw(&f.chart, TM_CHART_STEPS, 0, f.summary);
-    assert_non_null(strstr(
-        f.chart.caption,
-        "consecutive ones, out of 200: one for each step and device group. With several devices, the bar shows the "
-        "busiest device in the step, which is named."));
+    assert_non_null(strstr(f.chart.caption, "consecutive ones, labeled by the first, out of 200: one for each step and "
+                                            "device group. With several devices, the bar shows the "
+                                            "busiest device in the step, which is named."));
     tear_down(&f);
 }
 
