@@ -18,6 +18,7 @@ from tracemill import ROOT, Scratch, run  # noqa: E402
 DEMO = next((ROOT / "tests/data/demo").rglob("*.xplane.pb"))
 TINY = next((ROOT / "tests/data/tiny").rglob("*.xplane.pb"))
 FORMATS = ("--format", "html,json,csv")
+FEWER = ("--format", "html,json")  # objects, where each costs a start of the helper
 
 GCLOUD = r"""
 store=%s
@@ -132,7 +133,7 @@ def check_mirror(tap, folder, root):
 
 def check_ends(tap, folder, root, wanted):
     """A driver that is killed at a put, and a helper that fails there: the next batch completes the mirror."""
-    for how, at in [("kill -9 $PPID; exec /bin/cat >/dev/null", at) for at in (1, 2, 5, 9, 14, 17)] + [("echo broken >&2; exit 7", 4)]:
+    for how, at in [("kill -9 $PPID; exec /bin/cat >/dev/null", at) for at in (1, 2, 5, 9)] + [("echo broken >&2; exit 7", 4)]:
         name = f"{how.split()[0]} at {at}"
         place = folder / name.replace(" ", "-")
         place.mkdir()
@@ -140,7 +141,7 @@ def check_ends(tap, folder, root, wanted):
         text = f'echo x >>{shlex.quote(str(place / "count"))}\n[ $(/bin/wc -l <{shlex.quote(str(place / "count"))}) -ne {at} ] || {{ {how}; }}\n'
         (place / "store").write_text(f"#!/bin/sh\n{text}exec {tools.path}/gcloud storage cp - \"$1\"\n", encoding="utf-8")
         (place / "store").chmod(0o755)
-        options = (*FORMATS, "--mirror", "gs://b/perf", "--store", f"{place}/store {{uri}}")
+        options = (*FEWER, "--mirror", "gs://b/perf", "--store", f"{place}/store {{uri}}")
         result = run("batch", root, "-o", out, *options, PATH=tools.path)
         half = tools.objects("b/perf")
         tap.ok(result.status == (-9 if "kill" in how else 5) and len(half) < len(wanted), f"{name}: the mirror is not complete", result)
@@ -245,10 +246,10 @@ def main():
         root = make_root(folder / "root")
         check_mirror(tap, folder / "mirror", root)
         wanted = folder / "wanted"
-        run("batch", root, "-o", wanted, *FORMATS)
+        run("batch", root, "-o", wanted, *FEWER)
         check_ends(tap, folder / "ends", root, contents(wanted))
         check_faults(tap, folder / "faults", root)
-        check_s3(tap, folder / "s3", root, bucket)
+        check_s3(tap, folder / "s3", root / "a", bucket)  # one run: each object takes the client a second
         check_gcloud(tap, folder / "gcloud")
     tap.done()
 
