@@ -150,8 +150,8 @@ static void emit_regressions(const struct tm_content *content)
 {
     tm_emit(content, TM_TONE_QUIET,
             "Changes of level and drifts of all nights that have not recovered, those of this night first. Acknowledge "
-            "one with 'tracemill batch ack OUT ID --reason TEXT', or make the new level the "
-            "baseline with 'tracemill batch accept OUT ID'.");
+            "one with `tracemill batch ack OUT ID --reason TEXT`, or make the new level the "
+            "baseline with `tracemill batch accept OUT ID`.");
     emit_list(content, "regressions", "Open regressions",
               "regression, job, report link, title, state, kind wide, since, before_text, after_text, change_text, "
               "runs, cause given, revision given, revision_before given wide, opened wide, "
