@@ -22,9 +22,9 @@
 struct followed {
     enum tm_op_kind kind;
     uint32_t name;
-    double ns;                       /* of the newest run */
-    double before[TM_OP_TIMES_RUNS]; /* of those before it */
-    size_t runs;                     /* of these */
+    double ns;                        /* of the newest run */
+    double of_runs[TM_OP_TIMES_RUNS]; /* of all runs that have it, the newest one last */
+    size_t runs;
 };
 
 struct trend {
@@ -85,12 +85,12 @@ static tm_status keep_run(void *to, const struct tm_history_run *row)
             for (size_t k = 0; k < t->count; k++)
                 if (t->followed[k].kind == (enum tm_op_kind)kind && t->followed[k].name == time->name &&
                     t->followed[k].runs < TM_OP_TIMES_RUNS)
-                    t->followed[k].before[t->followed[k].runs++] = (double)time->ns;
+                    t->followed[k].of_runs[t->followed[k].runs++] = (double)time->ns;
         }
     return TM_OK;
 }
 
-/* The newest run that has times, the first one of the pass; its names are followed. */
+/* The names of the newest run that has times, the last one of the pass, are followed. */
 static tm_status choose_names(void *to, const struct tm_history_run *row)
 {
     struct trend *const t = to;
@@ -117,14 +117,14 @@ static int by_kind_and_time(const void *a, const void *b)
     return x->ns != y->ns ? (x->ns > y->ns ? -1 : 1) : (x->name < y->name ? -1 : x->name > y->name);
 }
 
-/* Of the runs before the newest one, which is the last value; NaN = there are none. */
+/* Of the runs before the newest one; NaN = there are none. */
 static double median_before(const struct followed *of)
 {
     double sorted[TM_OP_TIMES_RUNS];
 
     if (of->runs < 2)
         return NAN;
-    memcpy(sorted, of->before, (of->runs - 1) * sizeof(sorted[0]));
+    memcpy(sorted, of->of_runs, (of->runs - 1) * sizeof(sorted[0]));
     return tm_sample_select_median(sorted, of->runs - 1);
 }
 

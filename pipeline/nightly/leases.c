@@ -162,11 +162,18 @@ void tm_lease_break(struct tm_run *run, const char *out, const struct tm_batch_r
     (void)unlink(aside);
 }
 
+/* out: false: its path is too long, so there is none */
+static bool find_folder(const char *out, char folder[ASIDE_BYTES])
+{
+    const int length = snprintf(folder, ASIDE_BYTES, "%s/" LEASES, out);
+
+    return length > 0 && length < ASIDE_BYTES;
+}
+
 static void remove_leases(const char *out)
 {
     char folder[ASIDE_BYTES];
-    const int length = snprintf(folder, sizeof(folder), "%s/" LEASES, out);
-    DIR *const dir = length > 0 && (size_t)length < sizeof(folder) ? opendir(folder) : NULL;
+    DIR *const dir = find_folder(out, folder) ? opendir(folder) : NULL;
     const struct dirent *entry;
 
     if (!dir)
@@ -190,9 +197,8 @@ void tm_lease_drop(struct tm_run *run, const char *out, const struct tm_batch_ru
 bool tm_leases_end(const char *out)
 {
     char folder[ASIDE_BYTES];
-    const int length = snprintf(folder, sizeof(folder), "%s/" LEASES, out);
 
-    return length <= 0 || (size_t)length >= sizeof(folder) || rmdir(folder) == 0 || errno == ENOENT;
+    return !find_folder(out, folder) || rmdir(folder) == 0 || errno == ENOENT;
 }
 
 /* --- locks --- */

@@ -398,10 +398,10 @@ tm_status tm_op_times_copy(struct tm_history *to, struct tm_history *from)
 tm_status tm_op_times_limit(struct tm_history *history)
 {
     char sql[512];
-    sqlite3_stmt *const jobs = tm_history_prepare(
-        history, "SELECT job FROM (SELECT job, count(*) AS runs FROM op_times GROUP BY job) WHERE runs > 400");
-    static_assert(TM_OP_TIMES_RUNS == 400, "of the statement above");
+    sqlite3_stmt *jobs;
 
+    (void)snprintf(sql, sizeof(sql), "SELECT job FROM op_times GROUP BY job HAVING count(*) > %d", TM_OP_TIMES_RUNS);
+    jobs = tm_history_prepare(history, sql);
     (void)snprintf(sql, sizeof(sql),
                    "DELETE FROM op_times WHERE job = ?1 AND run NOT IN"
                    " (SELECT id FROM runs WHERE job = ?1 ORDER BY when_ns DESC, id DESC LIMIT %d)",

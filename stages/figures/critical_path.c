@@ -502,7 +502,7 @@ static void add_steps(struct tm_critical_path *p, struct tm_value *section, stru
 
 static void add_share(struct tm_value *to, int64_t part_ps, int64_t whole_ps)
 {
-    tm_add_double(to, "share_pct", whole_ps > 0 ? 100.0 * (double)part_ps / (double)whole_ps : 0);
+    tm_add_double(to, "share_pct", tm_share_of(part_ps, whole_ps));
 }
 
 static void add_kinds(const struct path_sums *sums, struct tm_value *section)

@@ -48,6 +48,12 @@ size_t tm_whole_characters(const char *text, size_t length, size_t most);
  * in: *room  bytes left for strings longer than TM_ROW_TEXT_CUT; becomes less */
 void tm_add_row_text(struct tm_value *to, const char *key, const char *text, size_t length, size_t *room);
 
+/* In percent; 0 = a share of nothing. */
+static inline double tm_share_of(int64_t part, int64_t whole)
+{
+    return whole > 0 ? 100.0 * (double)part / (double)whole : 0;
+}
+
 /* The longest of some events; of equal ones that of the first host, the earliest one. */
 struct tm_longest {
     int64_t dur_ps, start_ps;

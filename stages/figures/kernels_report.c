@@ -242,11 +242,6 @@ static void read_names(struct report *r)
 
 /* --- values --- */
 
-static double share_of(int64_t part, int64_t whole)
-{
-    return whole > 0 ? 100.0 * (double)part / (double)whole : 0;
-}
-
 static void add_name(struct report *r, struct tm_value *to, const char *key, tm_strid id)
 {
     tm_listed_text_add(&r->texts, to, key, id);
@@ -379,7 +374,7 @@ static void add_kernel(struct report *r, struct tm_value *rows, const struct ker
     tm_add_int(to, "mean_ps", mean_of(row->total_ps, row->count));
     tm_add_stddev(to, "stddev_ps", row->count, row->total_ps, row->squares);
     add_quantiles(to, q, row->count);
-    tm_add_double(to, "share_pct", share_of(row->total_ps, r->k->total_ps));
+    tm_add_double(to, "share_pct", tm_share_of(row->total_ps, r->k->total_ps));
     add_launch(to, row);
     add_precision(r, to, row);
 }
@@ -629,7 +624,7 @@ static void add_categories(struct report *r, struct tm_value *kernels)
         tm_add_string(to, "category", tm_category_name[sums[i].category]);
         tm_add_uint(to, "count", sums[i].count);
         tm_add_int(to, "total_ps", sums[i].total_ps);
-        tm_add_double(to, "share_pct", share_of(sums[i].total_ps, r->k->total_ps));
+        tm_add_double(to, "share_pct", tm_share_of(sums[i].total_ps, r->k->total_ps));
     }
 }
 
@@ -652,7 +647,7 @@ static void add_name_row(struct report *r, struct tm_value *to, const struct ker
     tm_add_uint(to, "variants", row->variants);
     tm_add_uint(to, "count", row->count);
     tm_add_int(to, "total_ps", row->total_ps);
-    tm_add_double(to, "share_pct", share_of(row->total_ps, r->k->total_ps));
+    tm_add_double(to, "share_pct", tm_share_of(row->total_ps, r->k->total_ps));
     tm_add_int(to, "min_ps", row->min_ps);
     tm_add_int(to, "max_ps", row->max_ps);
     tm_add_int(to, "mean_ps", mean_of(row->total_ps, row->count));

@@ -157,9 +157,10 @@ static int64_t cost_ps(uint64_t events, uint32_t cost_ns)
                                                                                                          : cost;
 }
 
-static double share_of(int64_t part, int64_t whole)
+/* Costs are estimates, and may exceed the window. */
+static double share_of_window(const struct profiling *p, int64_t cost_ps)
 {
-    return whole > 0 ? 100.0 * (double)(part < whole ? part : whole) / (double)whole : 0;
+    return tm_share_of(cost_ps < p->window_ps ? cost_ps : p->window_ps, p->window_ps);
 }
 
 static int64_t add_tracer(const struct profiling *p, enum tracer i, struct tm_value *list)
@@ -176,7 +177,7 @@ static int64_t add_tracer(const struct profiling *p, enum tracer i, struct tm_va
         tm_add_int(to, "event_ps", cost_ps(1, tracers[i].cost_ns));
         tm_add_int(to, "total_ps", cost_ps(p->events[i], tracers[i].cost_ns));
         tm_add_int(to, "main_ps", main_ps);
-        tm_add_double(to, "share_pct", share_of(main_ps, p->window_ps));
+        tm_add_double(to, "share_pct", share_of_window(p, main_ps));
     } else {
         tm_add_null(to, "event_ps", why);
         tm_add_null(to, "total_ps", why);
@@ -209,7 +210,7 @@ static tm_status report(struct tm_stage *s, struct tm_value *summary)
     tm_add_int(section, "window_ps", p->window_ps);
     tm_add_int(section, "recorded_ps", p->recorded_ps);
     tm_add_int(section, "main_ps", main_ps);
-    tm_add_double(section, "share_pct", share_of(main_ps, p->window_ps));
+    tm_add_double(section, "share_pct", share_of_window(p, main_ps));
     return s->run->error.status;
 }
 

@@ -651,11 +651,6 @@ static void choose_nodes(struct scope_report *r)
 
 /* --- values --- */
 
-static double share_of(int64_t part, int64_t whole)
-{
-    return whole > 0 ? 100.0 * (double)part / (double)whole : 0;
-}
-
 /* Shares are of all device time that counts, with or without a scope. */
 static int64_t whole_of(const struct scope_report *r)
 {
@@ -684,7 +679,7 @@ static void add_node(struct scope_report *r, struct tm_value *list, const struct
     tm_add_uint(to, "count", node->count);
     tm_add_int(to, "self_ps", node->self_ps);
     tm_add_int(to, "total_ps", node->total_ps);
-    tm_add_double(to, "share_pct", share_of(node->total_ps, whole_of(r)));
+    tm_add_double(to, "share_pct", tm_share_of(node->total_ps, whole_of(r)));
     r->listed_ps = tm_sum_times(r->listed_ps, node->self_ps);
 }
 
@@ -720,7 +715,7 @@ static void add_sums(const struct scope_report *r, struct tm_value *section)
     to = tm_add_object(section, "unscoped");
     tm_add_uint(to, "count", sums->unscoped_count);
     tm_add_int(to, "self_ps", sums->unscoped_ps);
-    tm_add_double(to, "share_pct", share_of(sums->unscoped_ps, whole_of(r)));
+    tm_add_double(to, "share_pct", tm_share_of(sums->unscoped_ps, whole_of(r)));
     if (!sums->count) {
         tm_add_null(section, "passes", r->why);
         tm_add_null(section, "recomputed", r->why);
@@ -732,7 +727,7 @@ static void add_sums(const struct scope_report *r, struct tm_value *section)
     to = tm_add_object(section, "recomputed");
     tm_add_uint(to, "count", sums->recomputed_count);
     tm_add_int(to, "self_ps", sums->recomputed_ps);
-    tm_add_double(to, "share_pct", share_of(sums->recomputed_ps, whole_of(r)));
+    tm_add_double(to, "share_pct", tm_share_of(sums->recomputed_ps, whole_of(r)));
 }
 
 static const char no_custom[] = "no framework path names a custom derivative rule; JAX rarely records them";

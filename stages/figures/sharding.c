@@ -344,11 +344,6 @@ static void read_rows(struct shard_report *r)
     tm_top_rows_sort(r->programs);
 }
 
-static double share_of(int64_t part, int64_t whole)
-{
-    return whole > 0 ? 100.0 * (double)part / (double)whole : 0;
-}
-
 static void add_texts(struct shard_report *r, struct tm_value *to, const struct shard_row *row)
 {
     tm_listed_text_add(&r->texts, to, "name", row->name);
@@ -391,7 +386,7 @@ static void add_op(struct shard_report *r, struct tm_value *list, const struct s
         tm_add_null(to, "copies", "what it depends on could not be followed");
     tm_add_uint(to, "executions", row->executions);
     tm_add_int(to, "self_ps", row->self_ps);
-    tm_add_double(to, "share_pct", share_of(row->self_ps, r->sums[0].self_ps));
+    tm_add_double(to, "share_pct", tm_share_of(row->self_ps, r->sums[0].self_ps));
     tm_add_int(to, "repeated_ps", repeated_ps(row));
     add_to_sum(&r->listed[0], row);
     r->listed_repeated_ps = tm_sum_times(r->listed_repeated_ps, repeated_ps(row));
@@ -473,7 +468,7 @@ static void write_section(struct shard_report *r, struct tm_value *summary)
     tm_add_int(section, "self_ps", r->sums[0].self_ps);
     tm_add_int(section, "known_ps", r->known_ps);
     tm_add_int(section, "repeated_ps", r->repeated_ps);
-    tm_add_double(section, "repeated_pct", share_of(r->repeated_ps, r->sums[0].self_ps));
+    tm_add_double(section, "repeated_pct", tm_share_of(r->repeated_ps, r->sums[0].self_ps));
     by_origin = tm_add_object(section, "by_origin");
     for (int i = 1; i < TM_HLO_ORIGINS; i++) {
         struct tm_value *const to = tm_add_object(by_origin, origin_name[i]);

@@ -216,16 +216,11 @@ static void add_instances(struct adding *a)
 static int latest_first(const void *a, const void *b)
 {
     const struct late_row *x = a, *y = b;
+    const int order = tm_skew_order(x->block, y->block, x->subgroup, y->subgroup, x->ordinal, y->ordinal);
 
     if (x->skew_ps != y->skew_ps)
         return x->skew_ps > y->skew_ps ? -1 : 1;
-    if (x->block != y->block)
-        return x->block < y->block ? -1 : 1;
-    if (x->subgroup != y->subgroup)
-        return x->subgroup < y->subgroup ? -1 : 1;
-    if (x->ordinal != y->ordinal)
-        return x->ordinal < y->ordinal ? -1 : 1;
-    return (x->last > y->last) - (x->last < y->last);
+    return order ? order : (x->last > y->last) - (x->last < y->last);
 }
 
 static int by_serial(const void *a, const void *b)

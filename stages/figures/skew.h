@@ -134,6 +134,17 @@ struct joined {
     uint8_t is_start, is_chosen;
 };
 
+/* The order of two collectives: by block, subgroup, and ordinal. */
+static inline int tm_skew_order(uint64_t block, uint64_t other_block, uint32_t subgroup, uint32_t other_subgroup,
+                                uint64_t ordinal, uint64_t other_ordinal)
+{
+    if (block != other_block)
+        return block < other_block ? -1 : 1;
+    if (subgroup != other_subgroup)
+        return subgroup < other_subgroup ? -1 : 1;
+    return (ordinal > other_ordinal) - (ordinal < other_ordinal);
+}
+
 /* A collective of a device whose counterparts on the other devices are known. */
 struct matched {
     uint64_t serial;

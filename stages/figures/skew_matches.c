@@ -573,14 +573,9 @@ void tm_skew_find_subgroups(const char *text, uint32_t *groups, uint32_t count)
 static int by_ordinal(const void *a, const void *b)
 {
     const struct joined *x = a, *y = b;
+    const int order = tm_skew_order(x->block, y->block, x->subgroup, y->subgroup, x->ordinal, y->ordinal);
 
-    if (x->block != y->block)
-        return x->block < y->block ? -1 : 1;
-    if (x->subgroup != y->subgroup)
-        return x->subgroup < y->subgroup ? -1 : 1;
-    if (x->ordinal != y->ordinal)
-        return x->ordinal < y->ordinal ? -1 : 1;
-    return (x->member > y->member) - (x->member < y->member);
+    return order ? order : (x->member > y->member) - (x->member < y->member);
 }
 
 struct matching {

@@ -26,24 +26,25 @@ struct meeting {
     uint32_t subgroup, member;
 };
 
+/* Of collectives: by the start of the last device. */
+static int order_of(const struct meeting *x, const struct meeting *y)
+{
+    if (x->last_ps != y->last_ps)
+        return x->last_ps < y->last_ps ? -1 : 1;
+    return tm_skew_order(x->block, y->block, x->subgroup, y->subgroup, x->ordinal, y->ordinal);
+}
+
 static bool is_same(const struct meeting *a, const struct meeting *b)
 {
-    return a->last_ps == b->last_ps && a->block == b->block && a->subgroup == b->subgroup && a->ordinal == b->ordinal;
+    return order_of(a, b) == 0;
 }
 
 static int by_last(const void *a, const void *b)
 {
     const struct meeting *x = a, *y = b;
+    const int order = order_of(x, y);
 
-    if (x->last_ps != y->last_ps)
-        return x->last_ps < y->last_ps ? -1 : 1;
-    if (x->block != y->block)
-        return x->block < y->block ? -1 : 1;
-    if (x->subgroup != y->subgroup)
-        return x->subgroup < y->subgroup ? -1 : 1;
-    if (x->ordinal != y->ordinal)
-        return x->ordinal < y->ordinal ? -1 : 1;
-    return (x->member > y->member) - (x->member < y->member);
+    return order ? order : (x->member > y->member) - (x->member < y->member);
 }
 
 void tm_skew_path_open(struct skew_path *path, struct skew *k)
@@ -366,6 +367,6 @@ void tm_skew_path_report(const struct skew_path *path, const struct skew *k, con
             continue;
         tm_add_string(row, "device", k->members.rows[i].device);
         tm_add_int(row, "total_ps", path->members[i].path_ps);
-        tm_add_double(row, "share_pct", total_ps > 0 ? 100.0 * (double)path->members[i].path_ps / (double)total_ps : 0);
+        tm_add_double(row, "share_pct", tm_share_of(path->members[i].path_ps, total_ps));
     }
 }
