@@ -123,7 +123,7 @@ static const struct {
     const char *meaning;
 } exit_statuses[] = {
     { TM_OK, "done" },
-    { TM_GATE, "a gate failed ('check', a batch, or 'compare --fail-on')" },
+    { TM_GATE, "a gate failed ('check', a batch, or 'compare --fail-on'), or a regression is open (a batch)" },
     { TM_ERR_USAGE, "invalid command line or configuration file" },
     { TM_ERR_INPUT, "the input is unreadable, empty or not a trace; with --strict: the input has losses" },
     { TM_PARTIAL, "done, but the input was damaged or incomplete, or traces of a batch failed" },
