@@ -140,6 +140,11 @@ $(OBJECTS) $(BUILD)/obj/pipeline/main.o $(SUPPORT_OBJECTS) $(UNIT_OBJECTS) $(BEN
 $(OBJECTS) $(BUILD)/obj/pipeline/main.o: private CFLAGS += \
 	$(if $(SANITIZE)$(filter -O0 -Og,$(OPT)),,-Wframe-larger-than=32768)
 
+# Code that runs once for each command, and not for each event, is compiled for size: released programs have a limit.
+ONCE := $(addprefix pipeline/,commands doc nightly) \
+	$(addprefix reports/,brief compare content findings gates history html markdown query scaling show text)
+$(filter $(ONCE:%=$(BUILD)/obj/%/%),$(OBJECTS)): private CFLAGS += $(if $(filter -O2,$(OPT)),-Os)
+
 $(BUILD)/obj/%.o: %.c
 	@mkdir -p $(@D)
 	$(call say,cc)
