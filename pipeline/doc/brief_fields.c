@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The brief of a run, a comparison or a night (reports/brief). */
 #include "pipeline/doc/doc_fields.h"
+#include "pipeline/doc/run_figures.h"
 
 /* clang-format off */
 
@@ -166,7 +167,7 @@ static const struct tm_doc_field figures[] = {
     { "side", TM_DOC_WORD, .title = "Side" },
     { "id", TM_DOC_WORD, .help = "Its path in the summary." },
     { "title", TM_DOC_WORD, .title = "Title" },
-    { "kind", TM_DOC_WORD, .title = "Kind", .words = "time|pct|count|bytes|rate|number", .help = "Times are in "
+    { "kind", TM_DOC_WORD, .title = "Kind", .words = TM_FIGURE_UNITS, .help = "Times are in "
       "picoseconds." },
     { "base", TM_DOC_NUMBER | TM_DOC_OR_NULL, .title = "Base" },
     { "new", TM_DOC_NUMBER | TM_DOC_OR_NULL, .title = "New" },

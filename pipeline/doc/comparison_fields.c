@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A comparison: what compare finds.  Members are in the order of the document. */
 #include "pipeline/doc/doc_fields.h"
+#include "pipeline/doc/run_figures.h"
 
 /* clang-format off */
 
@@ -213,7 +214,7 @@ static const struct tm_doc_field figures_changes[] = {
 static const struct tm_doc_field figures[] = {
     { "id", TM_DOC_WORD | TM_DOC_FILLED, .help = "Path in the summary." },
     { "title", TM_DOC_PROSE | TM_DOC_FILLED, .title = "Title" },
-    { "kind", TM_DOC_WORD, .title = "Kind", .words = "time|pct|count|bytes|rate|number" },
+    { "kind", TM_DOC_WORD, .title = "Kind", .words = TM_FIGURE_UNITS },
     { "better", TM_DOC_WORD, .title = "Better", .words = "less|more|neither" },
     { "per_step", TM_DOC_BOOL, .help = "Divided by steps and devices." },
     { "values", TM_DOC_NUMBER | TM_DOC_LIST | TM_DOC_OF_NULLS, .help = "One per side.", .least = 2 },

@@ -232,3 +232,21 @@ char *tm_figure_headline(char out[TM_FIGURE_TITLE_BYTES], const struct tm_run_fi
         (void)snprintf(out, TM_FIGURE_TITLE_BYTES, "%c%s", toupper((unsigned char)figure->name[0]), figure->name + 1);
     return out;
 }
+
+static const char *const unit_word[TM_DOC_KIND_COUNT] = {
+    [TM_DOC_TIME] = "time", [TM_DOC_PERCENT] = "pct",         [TM_DOC_COUNT] = "count",  [TM_DOC_BYTES] = "bytes",
+    [TM_DOC_RATE] = "rate", [TM_DOC_FLOP_RATE] = "flop_rate", [TM_DOC_NUMBER] = "number"
+};
+
+const char *tm_figure_unit_word(enum tm_doc_kind kind)
+{
+    return unit_word[kind] ? unit_word[kind] : unit_word[TM_DOC_NUMBER];
+}
+
+enum tm_doc_kind tm_figure_unit(const char *word)
+{
+    for (int kind = 0; kind < TM_DOC_KIND_COUNT; kind++)
+        if (unit_word[kind] && strcmp(unit_word[kind], word) == 0)
+            return (enum tm_doc_kind)kind;
+    return TM_DOC_NUMBER;
+}

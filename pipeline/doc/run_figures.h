@@ -112,4 +112,10 @@ static inline bool tm_figure_is_of_parts(const struct tm_run_figure *figure)
 /* "Median step time".  out: returned */
 char *tm_figure_headline(char out[TM_FIGURE_TITLE_BYTES], const struct tm_run_figure *figure);
 
+/* The word for the unit of a figure in documents: "time" (picoseconds), "pct", "count", "bytes", "rate" (bytes/s),
+ * "flop_rate" (FLOP/s), "number".  tm_figure_unit is its inverse.  out: TM_DOC_NUMBER for any other word */
+#define TM_FIGURE_UNITS "time|pct|count|bytes|rate|flop_rate|number"
+const char *tm_figure_unit_word(enum tm_doc_kind kind);
+enum tm_doc_kind tm_figure_unit(const char *word);
+
 #endif

@@ -352,11 +352,6 @@ static void add_figure_change(const struct comparison *c, struct tm_value *chang
 static void add_figure(const struct comparison *c, struct tm_value *figures, const struct tm_run_figure *figure,
                        const double *value, const struct figure_change *change)
 {
-    static const char *const kinds[TM_DOC_KIND_COUNT] = { [TM_DOC_TIME] = "time",
-                                                          [TM_DOC_PERCENT] = "pct",
-                                                          [TM_DOC_COUNT] = "count",
-                                                          [TM_DOC_BYTES] = "bytes",
-                                                          [TM_DOC_RATE] = "rate" };
     static const char *const better[] = {
         [TM_BETTER_LOWER] = "less", [TM_BETTER_HIGHER] = "more", [TM_BETTER_NEITHER] = "neither"
     };
@@ -365,7 +360,7 @@ static void add_figure(const struct comparison *c, struct tm_value *figures, con
 
     tm_add_string(to, "id", figure->path);
     tm_add_string(to, "title", tm_figure_headline(headline, figure));
-    tm_add_string(to, "kind", kinds[figure->kind] ? kinds[figure->kind] : "number");
+    tm_add_string(to, "kind", tm_figure_unit_word(figure->kind));
     tm_add_string(to, "better", better[figure->better]);
     tm_add_bool(to, "per_step", figure->is_per_step);
     list = tm_add_array(to, "values");

@@ -431,8 +431,8 @@ static void tell_middle(const struct step_test *test, const struct middle_test *
     if (is_other && fabs(middle->change_pct) < STEP_LEAST_PCT)
         (void)snprintf(out, MIDDLE_BYTES, "%s unchanged (%s)", name, b);
     else
-        (void)snprintf(out, MIDDLE_BYTES, "%s %s to %s (%s%s%s%s)", name, a, b, middle->change_pct < 0 ? "-" : "+",
-                       tm_format_pct(pct, fabs(middle->change_pct)), p, is_other ? ", within noise" : "");
+        (void)snprintf(out, MIDDLE_BYTES, "%s %s to %s (%s%s%s)", name, a, b,
+                       tm_format_change(pct, middle->change_pct, false), p, is_other ? ", within noise" : "");
 }
 
 /* "2 of 20 steps compile, before none" */
@@ -591,8 +591,8 @@ static void rank_sides(const struct comparison *c, char text[VERDICT_BYTES])
         if (order[i] == 0)
             tm_format_append(text, VERDICT_BYTES, " (base)");
         else if (isfinite(test->mean.change_pct))
-            tm_format_append(text, VERDICT_BYTES, " (%s%s, %s)", test->mean.change_pct < 0 ? "-" : "+",
-                             tm_format_pct(pct, fabs(test->mean.change_pct)), significance_of(test));
+            tm_format_append(text, VERDICT_BYTES, " (%s, %s)", tm_format_change(pct, test->mean.change_pct, false),
+                             significance_of(test));
     }
     if (c->sides > RANKED_MOST)
         tm_format_append(text, VERDICT_BYTES, " and %zu more", c->sides - RANKED_MOST);

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "pipeline/doc/run_figures.h"
 #include "reports/content/content.h"
 #include "reports/content/emit.h"
 
@@ -271,23 +272,6 @@ static const struct tm_section compared_devices_section = {
 enum { FIGURES_MOST = 96 };
 
 /* The kind of figure differs from row to row. */
-static enum tm_doc_kind kind_of(const struct tm_value *figure)
-{
-    static const struct {
-        const char *word;
-        enum tm_doc_kind kind;
-    } kinds[] = { { "time", TM_DOC_TIME },
-                  { "pct", TM_DOC_PERCENT },
-                  { "count", TM_DOC_COUNT },
-                  { "bytes", TM_DOC_BYTES },
-                  { "rate", TM_DOC_RATE } };
-
-    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
-        if (strcmp(tm_text(tm_get(figure, "kind")), kinds[i].word) == 0)
-            return kinds[i].kind;
-    return TM_DOC_NUMBER;
-}
-
 static bool is_value(const struct tm_column *column)
 {
     return strncmp(column->key, "values[", 7) == 0 || strstr(column->key, "].change");
@@ -297,7 +281,8 @@ static void fill_row(struct tm_cell *cell, const struct tm_side_columns *columns
 {
     for (size_t c = 0; c < columns->columns; c++) {
         const struct tm_column *column = &columns->column[c];
-        const enum tm_doc_kind kind = is_value(column) ? kind_of(figure) : tm_column_kind(column);
+        const enum tm_doc_kind kind =
+            is_value(column) ? tm_figure_unit(tm_text(tm_get(figure, "kind"))) : tm_column_kind(column);
 
         cell[c] = tm_cell_of_value(kind, tm_path(figure, column->key));
         cell[c].is_change = column->shape & TM_CHANGE;

@@ -143,8 +143,10 @@ static void add_verdict(struct tm_value *to, const struct tm_judging *j, const s
     const enum tm_gate_status worst = count[TM_GATE_FAILED] > 0    ? TM_GATE_FAILED
                                       : count[TM_GATE_UNKNOWN] > 0 ? TM_GATE_UNKNOWN
                                                                    : TM_GATE_PASSED;
-    char text[TM_WHY_BYTES];
+    char text[TM_WHY_BYTES], others[40] = "";
 
+    if (count[worst] > 1)
+        (void)snprintf(others, sizeof(others), " and %zu more", count[worst] - 1);
     if (all == 0) /* a run of a batch */
         (void)snprintf(text, sizeof(text), "No gate applies to this job.");
     else if (worst == TM_GATE_PASSED && count[TM_GATE_SKIPPED] == 0)
@@ -154,8 +156,7 @@ static void add_verdict(struct tm_value *to, const struct tm_judging *j, const s
                        all);
     else
         (void)snprintf(text, sizeof(text), "%zu of %zu gates %s: %.200s%s.", count[worst], all,
-                       worst == TM_GATE_FAILED ? "failed" : "could not be evaluated", first_name(rows, worst),
-                       count[worst] > 1 ? " and others" : "");
+                       worst == TM_GATE_FAILED ? "failed" : "could not be evaluated", first_name(rows, worst), others);
     tm_add_string(to, "text", text);
     tm_add_string(to, "severity", worst == TM_GATE_FAILED ? "critical" : worst == TM_GATE_UNKNOWN ? "warning" : "info");
 }

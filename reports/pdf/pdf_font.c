@@ -176,20 +176,9 @@ uint16_t tm_pdf_subset_number(struct tm_pdf_subset *subset, uint32_t code)
 }
 
 /* Tables of the subset, by their tags. */
-enum {
-    GLYF,
-    HEAD,
-    HHEA,
-    HMTX,
-    LOCA,
-    MAXP,
-    PART_TABLES,
-    PART_TABLES_AT = TABLES_AT + PART_TABLES * TABLE_BYTES
-};
+enum { GLYF, HEAD, HHEA, HMTX, LOCA, MAXP, PART_TABLES, PART_TABLES_AT = TABLES_AT + PART_TABLES * TABLE_BYTES };
 
-static const char part_tags[PART_TABLES][5] = {
-    "glyf", "head", "hhea", "hmtx", "loca", "maxp"
-};
+static const char part_tags[PART_TABLES][5] = { "glyf", "head", "hhea", "hmtx", "loca", "maxp" };
 
 /* The glyphs of the subset. */
 struct part {

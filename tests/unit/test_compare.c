@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "pipeline/doc/run_figures.h"
 #include "tests/support/compared.h"
 #include "tests/support/summary_json.h"
 #include "tests/support/test_run.h"
@@ -498,6 +499,26 @@ static void figures_that_are_sums_are_told_per_step_and_device(void **state)
     test_compared_free(&t);
 }
 
+static void figures_name_their_units(void **state)
+{
+    static const char work[] = "{'roofline': {'flop_rate': 5e12, 'bandwidth': 1e11}}";
+    struct test_compared t;
+
+    (void)state;
+    test_compared_init(&t);
+    (void)test_add_run(&t, "a", &plain, work);
+    (void)test_add_run(&t, "b", &plain, work);
+    assert_int_equal(test_compare(&t), TM_OK);
+    assert_string_equal(tm_text(test_at(&t, "figures[roofline.flop_rate].kind")), "flop_rate");
+    assert_string_equal(tm_text(test_at(&t, "figures[roofline.bandwidth].kind")), "rate");
+    assert_string_equal(tm_text(test_at(&t, "figures[total.compute_ps].kind")), "time");
+    for (int kind = 0; kind < TM_DOC_KIND_COUNT; kind++)
+        assert_non_null(strstr("|" TM_FIGURE_UNITS "|", tm_figure_unit_word((enum tm_doc_kind)kind)));
+    assert_int_equal(tm_figure_unit("flop_rate"), TM_DOC_FLOP_RATE);
+    assert_int_equal(tm_figure_unit("fathoms"), TM_DOC_NUMBER);
+    test_compared_free(&t);
+}
+
 static void the_geomean_is_of_times_that_all_sides_have(void **state)
 {
     /* step 10 to 20 ms, compute 8 to 16 ms, idle 2 to 4 ms: all twice; no collectives, no copies */
@@ -583,6 +604,7 @@ int main(void)
         cmocka_unit_test(a_side_without_devices_has_no_waterfall),
         cmocka_unit_test(parts_that_are_more_than_their_total_are_none),
         cmocka_unit_test(figures_that_are_sums_are_told_per_step_and_device),
+        cmocka_unit_test(figures_name_their_units),
         cmocka_unit_test(the_geomean_is_of_times_that_all_sides_have),
         cmocka_unit_test(memory_may_end_at_any_request),
     };

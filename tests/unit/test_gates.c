@@ -853,6 +853,21 @@ static void steps_that_resemble_each_other_are_not_taken_for_independent_ones(vo
 
 /* --- partial, required, the same run --- */
 
+static void the_verdict_counts_the_gates_that_failed(void **state)
+{
+    struct rig rig;
+
+    (void)state;
+    rig_init(&rig, "{}");
+    assert_int_equal(judge_file(&rig, "{'gates': [{'figure': 'step_time', 'max': '1ms'},"
+                                      " {'figure': 'utilization', 'min': '1%'},"
+                                      " {'figure': 'steps.median_ps', 'max': '1ms'}]}"),
+                     TM_OK);
+    assert_string_equal(tm_text(tm_path(tm_doc_root(rig.result), "verdict.text")),
+                        "2 of 3 gates failed: Median step time and 1 more.");
+    rig_free(&rig);
+}
+
 static void partial_runs_are_not_judged_unless_it_is_allowed(void **state)
 {
     struct rig rig;
@@ -1259,6 +1274,7 @@ int main(void)
         cmocka_unit_test(each_figure_is_a_sum_or_not),
         cmocka_unit_test(the_mean_and_the_median_have_tests_of_their_own),
         cmocka_unit_test(steps_that_resemble_each_other_are_not_taken_for_independent_ones),
+        cmocka_unit_test(the_verdict_counts_the_gates_that_failed),
         cmocka_unit_test(partial_runs_are_not_judged_unless_it_is_allowed),
         cmocka_unit_test(what_is_not_required_is_skipped_where_it_is_not_known),
         cmocka_unit_test(a_run_is_no_baseline_of_itself),
