@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Operations (summary.ops, summary.roofline, summary.scopes): a dominant one, operations far below their roofline, a
- * memory-bound program, a layer that is slower than its peers, and forward values that are recomputed although memory
- * has room.  Without operations in the profile, the dominant kernel is reported instead.  Times of operations are sums
+ * memory-bound program, a layer that is slower than its peers, forward values that are recomputed although memory has
+ * room, and operations of which several devices compute the same (summary.sharding).  Without operations in the profile, the dominant kernel is reported instead.  Times of operations are sums
  * over devices and streams; the potential savings of a dominant one are scaled to the window. */
 #include <ctype.h>
 #include <stdio.h>
@@ -641,6 +641,23 @@ static void find_recomputed(struct tm_findings *all, const struct tm_value *scop
         tm_finding_emit_with(f, "peak", NULL, tm_given_double("peak_pct", peak_pct));
 }
 
+/* --- the same on several devices --- */
+
+static void find_repeated_compute(struct tm_findings *all)
+{
+    const struct tm_value *sharding = tm_get(all->summary, "sharding"), *ops = tm_get(sharding, "ops");
+    const int64_t ps = tm_int(tm_get(sharding, "repeated_ps"));
+    struct tm_finding *f;
+
+    if (!tm_is_worth_mention(all, ps))
+        return;
+    f = tm_finding_of_time(all, "compute_repeated", ps);
+    tm_finding_emit(f, "all", NULL);
+    for (size_t i = 0; i < tm_length(ops) && i < LISTED_OPS; i++) /* sorted by repeated time */
+        if (tm_int(tm_get(tm_at(ops, i), "repeated_ps")) > 0)
+            tm_finding_emit(f, "op", tm_at(ops, i));
+}
+
 void tm_find_ops(struct tm_findings *all)
 {
     const struct tm_value *scopes = tm_get(all->summary, "scopes"), *dominant = NULL;
@@ -654,4 +671,5 @@ void tm_find_ops(struct tm_findings *all)
     find_low_intensity(all);
     find_layers(all, tm_get(scopes, "layers"), dominant);
     find_recomputed(all, scopes);
+    find_repeated_compute(all);
 }

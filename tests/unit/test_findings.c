@@ -106,6 +106,10 @@
     "'count': 50, 'forward_ps': " ps ", 'backward_ps': 0, 'other_ps': 0, 'total_ps': " ps "}"
 #define LAYERS(a, b, c, d)                                                                                             \
     "{'scopes': {'layers': [" LAYER("0", a) ", " LAYER("1", b) ", " LAYER("2", c) ", " LAYER("3", d) "]}}"
+#define SHARING(ps)                                                                                                    \
+    "{'sharding': {'self_ps': 80000000000, 'repeated_ps': " ps ", 'repeated_pct': 25.0, 'ops': [{'name': 'add.1', "     \
+    "'op': 'jit(step)/update/add', 'copies': 4, 'devices': 8, 'self_ps': 30000000000, 'repeated_ps': " ps "}, "        \
+    "{'name': 'dot.2', 'op': null, 'copies': 1, 'devices': 8, 'self_ps': 50000000000, 'repeated_ps': 0}]}}"
 #define RECOMPUTED(ps, memory)                                                                                         \
     "{'scopes': {'recomputed': {'count': 30, 'self_ps': " ps                                                           \
     "}, 'passes': {'backward': 80000000000}}, 'memory': " memory "}"
@@ -471,6 +475,9 @@ static const struct rule rules[] = {
       "memory_near_limit", "info", 0, "" },
     { RECOMPUTED("20000000000", "null"), "recomputed", "info", 0, "25.0% of the backward pass" },
     { RECOMPUTED("5990000000", "null"), NULL, NULL, 0, NULL },
+    { SHARING("20000000000"), "compute_repeated", "critical", 20000000000,
+      "'add.1' of jit(step)/update/add: the same on 4 of 8 devices, 30.0 ms, 20.0 ms of it repeated." },
+    { SHARING("5990000000"), NULL, NULL, 0, NULL },
     { "{'coverage': {'tallies': {'cut-short': {'count': 90000, 'level': 'loss', 'help': 'Bytes.'}}}}", NULL,
       NULL, 0, NULL },
 };
