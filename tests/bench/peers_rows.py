@@ -15,6 +15,9 @@ HERE = Path(__file__).resolve().parent
 SCRIPTS = HERE / "peers"
 XPROF_TOOLS = ("overview_page", "kernel_stats", "framework_op_stats", "hlo_stats", "op_profile", "roofline_model",
                "memory_profile", "input_pipeline_analyzer", "trace_viewer@")
+# The same question, the names that take longest, to xprof and to `query`.
+XPROF_SQL = "SELECT kernel_name, COUNT(*) AS n, SUM(end_ns - start_ns) AS ns FROM Events GROUP BY ALL ORDER BY ns DESC"
+SQL = "select name, count(*) as n, sum(dur_ps) as ps from events group by name order by ps desc"
 RANK_STEPS = 600  # of the PyTorch profile
 
 
@@ -55,6 +58,7 @@ def commands(xspace, trace, rank, folder):
     folder)."""
     python = python_of(folder) or "no-python-with-peers"
     rows = [(xspace, f"xprof {tool}", [python, SCRIPTS / "xprof_tool.py", tool, xspace.plain]) for tool in XPROF_TOOLS]
+    rows.append((xspace, "xprof query_events_db", [python, SCRIPTS / "xprof_query.py", XPROF_SQL, xspace.plain]))
     rows.append((trace, "python json + pandas", [python, SCRIPTS / "pandas_names.py", trace.gz]))
     if not importer.missing():
         rows.append((trace, "Perfetto trace_processor, WASM", importing(trace.gz)))

@@ -289,7 +289,7 @@ def arguments():
 
 
 def peer_rows(store, options):
-    """Each file in the peers, and in report and inspect: ratios are to inspect and to igzip."""
+    """Each file in the peers, and in report, inspect and query: ratios are to inspect and to igzip."""
     xspace, trace = store.both(options.events)
     place, gz, plain = peers_rows.make_rank(store, FOLDER)
     rank = Trace("PyTorch's JSON, one rank (make_pytorch.py)", plain, plain.stat().st_size, 0, gz)
@@ -299,7 +299,8 @@ def peer_rows(store, options):
         if one.gz:
             rows.append(Row("igzip -dc", one, ["igzip", "-dc", one.gz]))
         rows += [inspect_row(one, path, options.memory),
-                 report_row("report all formats", one, path, options.memory, "html,pdf,json,text")]
+                 report_row("report all formats", one, path, options.memory, "html,pdf,json,text"),
+                 Row("query", one, [BINARY, "query", path, peers_rows.SQL, "--memory", options.memory])]
         rows += [Row(name, of, command) for of, name, command
                  in peers_rows.commands(xspace, trace, (rank, place), FOLDER) if of is one]
     return rows
