@@ -508,9 +508,7 @@ static void close_gap(struct device_time *d, struct lane *lane, int64_t now_ps)
 static void take_calls(struct device_time *d, const struct tm_event *events, size_t count, uint32_t wanted)
 {
     tm_host_threads_take(d->threads, events, count, wanted);
-    for (size_t i = 0; i < count; i++)
-        if (events[i].wanted & wanted && tm_is_work((enum tm_class)events[i].record.class) && events[i].record.dur_ps)
-            tm_call_lengths_take(d->lengths, &events[i]);
+    tm_call_lengths_take(d->lengths, events, count, wanted);
 }
 
 static void take_of_device(struct device_time *d, struct lane *lane, const struct tm_event *event)

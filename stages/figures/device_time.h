@@ -26,7 +26,9 @@ struct tm_call_lengths;
 
 struct tm_call_lengths *tm_call_lengths_new(struct tm_run *run, struct tm_names *names) TM_MUST_USE;
 void tm_call_lengths_free(struct tm_call_lengths *lengths);
-void tm_call_lengths_take(struct tm_call_lengths *lengths, const struct tm_event *event);
+/* The lengths of calls that work.  in: wanted  bit of struct tm_event.wanted: events without it are ignored */
+void tm_call_lengths_take(struct tm_call_lengths *lengths, const struct tm_event *events, size_t count,
+                          uint32_t wanted);
 
 /* Where the devices' time went: busy by kind, idle by cause, gaps, steps.  Writes the sections window, steps,
  * devices, unused, total, gaps, host and balance.  source: docs/metrics.md */

@@ -310,18 +310,22 @@ static void fallback_close_callbacks(struct fallback *f, int64_t until_ps)
     }
 }
 
-static struct tm_callback_name look_up(struct fallback *f, const struct tm_event *event)
+TM_NOT_INLINE void fill_front(struct fallback *f, struct fallback_front *front, tm_strid name, bool is_cpu_op)
+{
+    size_t length;
+    const char *text = tm_names_text(f->names, name, TEXT_MOST, &length);
+
+    *front = (struct fallback_front){ name, true, is_cpu_op, tm_callback_name_of(text, length, is_cpu_op) };
+}
+
+static inline struct tm_callback_name look_up(struct fallback *f, const struct tm_event *event)
 {
     const bool is_cpu_op = event->record.class == TM_CLASS_CPU_OP;
     const tm_strid name = event->record.name;
     struct fallback_front *front = &f->front[name & (FALLBACK_FRONT - 1)];
 
-    if (!front->is_used || front->name != name || front->is_cpu_op != is_cpu_op) {
-        size_t length;
-        const char *text = tm_names_text(f->names, name, TEXT_MOST, &length);
-
-        *front = (struct fallback_front){ name, true, is_cpu_op, tm_callback_name_of(text, length, is_cpu_op) };
-    }
+    if (!front->is_used || front->name != name || front->is_cpu_op != is_cpu_op)
+        fill_front(f, front, name, is_cpu_op);
     return front->about;
 }
 
@@ -399,19 +403,32 @@ static bool is_nothing(const struct fallback *f, const struct tm_event *event, s
 }
 
 /* Thread events */
-static void fallback_take_span(struct fallback *f, const struct tm_event *event)
+static void fallback_take_span(struct fallback *f, const struct tm_event *event, struct tm_callback_name about)
 {
     int64_t start_ps = event->record.start_ps, end_ps = tm_sum_times(start_ps, event->record.dur_ps);
-    struct tm_callback_name about;
 
-    if (f->open_count)
-        fallback_close_callbacks(f, start_ps);
-    about = look_up(f, event);
-    if (is_nothing(f, event, about) || !tm_is_host_span(event) || !f->trace->tracks ||
-        event->record.track >= tm_rows_count(f->trace->tracks) || !tm_cut_to_window(&f->window, &start_ps, &end_ps))
+    if (!tm_is_host_span(event) || !f->trace->tracks || event->record.track >= tm_rows_count(f->trace->tracks) ||
+        !tm_cut_to_window(&f->window, &start_ps, &end_ps))
         return;
     if (((const struct tm_track *)tm_rows_at(f->trace->tracks, event->record.track))->side == TM_SIDE_HOST)
         take_cut_span(f, event, about, start_ps, end_ps);
+}
+
+/* Most are Python functions, which matter only in a callback. */
+static void fallback_take_spans(struct fallback *f, const struct tm_event *events, size_t count, uint32_t wanted)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct tm_event *const event = &events[i];
+        struct tm_callback_name about;
+
+        if (!(event->wanted & wanted))
+            continue;
+        if (f->open_count)
+            fallback_close_callbacks(f, event->record.start_ps);
+        about = look_up(f, event);
+        if (!is_nothing(f, event, about))
+            fallback_take_span(f, event, about);
+    }
 }
 
 /* The section fallback. */
@@ -764,13 +781,10 @@ static void take(struct tm_stage *s, const struct tm_event *events, size_t count
 {
     struct fallback *f = s->state;
 
-    if (tm_is_on_accelerator(f->trace, events)) {
+    if (tm_is_on_accelerator(f->trace, events))
         fallback_take_activities(f, events, count, s->bit);
-        return;
-    }
-    for (size_t i = 0; i < count; i++)
-        if (tm_wants(s, &events[i]))
-            fallback_take_span(f, &events[i]);
+    else
+        fallback_take_spans(f, events, count, s->bit);
 }
 
 static tm_status end_host(struct tm_stage *s)

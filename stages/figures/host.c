@@ -18,8 +18,8 @@
 #include "stages/resolve/classes.h"
 
 /* HOST_EMPTY_LISTED: the longest stretches without launched work that are listed.  HOST_OPEN_MOST: spans that are
- * open at once on all threads. */
-enum { HOST_EMPTY_LISTED = 10, HOST_OPEN_MOST = 8192, LAUNCHED_PAGE = 8 << 10 };
+ * open at once on all threads.  HOST_CALLERS: a power of two; 4 KiB. */
+enum { HOST_EMPTY_LISTED = 10, HOST_OPEN_MOST = 8192, LAUNCHED_PAGE = 8 << 10, HOST_CALLERS = 1024 };
 
 enum host_call_kind { HOST_PYTHON, HOST_ANNOTATION, HOST_CALL_KINDS };
 
@@ -106,7 +106,8 @@ struct host {
     uint64_t unused_stretch;   /* plus one; 0 = none */
     struct empty_lane *lanes;  /* by the device's index */
     uint32_t lane_count;
-    struct tm_front front; /* struct host_call, before calls */
+    struct tm_front front;          /* struct host_call, before calls */
+    tm_strid callers[HOST_CALLERS]; /* names of Python functions that are no wrappers, by their lowest bits */
     /* of the run */
     struct tm_groups *calls;   /* struct call_row */
     struct tm_groups *syncs;   /* struct sync_row */
@@ -922,7 +923,7 @@ static tm_status host_report(struct tm_stage *s, struct tm_value *summary)
 /* The wrapper of jax.profiler.annotate_function, and the start of the profile. */
 static const char wrapper[] = "$profiler.py:";
 
-static void fill_call(struct host *h, struct host_call *call, tm_strid name, enum host_call_kind kind)
+TM_NOT_INLINE void fill_call(struct host *h, struct host_call *call, tm_strid name, enum host_call_kind kind)
 {
     const char *text;
     size_t length;
@@ -936,7 +937,7 @@ static void fill_call(struct host *h, struct host_call *call, tm_strid name, enu
 }
 
 /* The calls of one name and kind, to fold into; valid until the next one is searched for.  NULL after a failure */
-static struct host_call *find_call(struct host *h, tm_strid name, enum host_call_kind kind)
+static inline struct host_call *find_call(struct host *h, tm_strid name, enum host_call_kind kind)
 {
     bool is_new;
     struct host_call *const call = tm_front_at(&h->front, ((uint64_t)kind << 32 | name) + 1, &is_new);
@@ -948,7 +949,7 @@ static struct host_call *find_call(struct host *h, tm_strid name, enum host_call
 
 /* --- spans that have ended --- */
 
-static void count_call(struct host *h, const struct tm_nested *span, enum host_call_kind kind)
+static inline void count_call(struct host *h, const struct tm_nested *span, enum host_call_kind kind)
 {
     const struct host_span *about = span->payload;
     struct host_call *const call = find_call(h, about->name, kind);
@@ -972,7 +973,7 @@ static void sync_key(struct host *h, const tm_strid names[3], struct tm_key *key
     *key = tm_hash_key(texts, sizeof(texts));
 }
 
-static void count_sync(struct host *h, const struct tm_nested *span)
+TM_NOT_INLINE void count_sync(struct host *h, const struct tm_nested *span)
 {
     const struct host_span *about = span->payload, *around = span->parent;
     const tm_strid names[3] = { about->name, around ? around->python : 0, around ? around->annotation : 0 };
@@ -994,10 +995,8 @@ static void take_nested(void *to, const struct tm_nested *span)
     struct host *h = to;
     const struct host_span *about = span->payload;
 
-    if (about->is_python)
-        count_call(h, span, HOST_PYTHON);
-    else if (about->is_annotation)
-        count_call(h, span, HOST_ANNOTATION);
+    if (about->is_python || about->is_annotation)
+        count_call(h, span, about->is_python ? HOST_PYTHON : HOST_ANNOTATION);
     if (about->is_sync)
         count_sync(h, span);
 }
@@ -1018,13 +1017,28 @@ static bool tells_names(const struct tm_event *event)
     return TM_CLASS_BIT(event->record.class) & classes || is_python(event);
 }
 
+/* The names in `callers` are found without their calls, which are needed when they end. */
+TM_NOT_INLINE bool is_new_caller(struct host *h, tm_strid name)
+{
+    const struct host_call *const call = find_call(h, name, HOST_PYTHON);
+
+    if (!call || call->is_wrapper)
+        return false;
+    h->callers[name % HOST_CALLERS] = name;
+    return true;
+}
+
+static inline bool is_caller(struct host *h, tm_strid name)
+{
+    return h->callers[name % HOST_CALLERS] == name || is_new_caller(h, name);
+}
+
 /* What is known about a span when it starts: its own names, else those of its parent. */
-static void describe(struct host *h, const struct tm_event *event, const struct host_span *around,
-                     struct host_span *about)
+static inline void describe(struct host *h, const struct tm_event *event, const struct host_span *around,
+                            struct host_span *about)
 {
     const enum tm_class class = (enum tm_class)event->record.class;
     const bool is_sync = class == TM_CLASS_SYNC, is_in_sync = around && around->is_in_sync;
-    const struct host_call *call;
 
     *about = (struct host_span){ .name = event->record.name,
                                  .python = around ? around->python : 0,
@@ -1036,11 +1050,31 @@ static void describe(struct host *h, const struct tm_event *event, const struct 
         about->is_annotation = class == TM_CLASS_ANNOTATION || class == TM_CLASS_INPUT;
         if (about->is_annotation)
             about->annotation = about->name;
-        return;
-    }
-    call = find_call(h, about->name, HOST_PYTHON);
-    if (call && !call->is_wrapper)
+    } else if (is_caller(h, about->name)) {
         about->python = about->name;
+    }
+}
+
+/* There is no room for it in the table of open spans. */
+TM_NOT_INLINE void take_span_alone(struct host *h, const struct tm_event *event, const struct host_span *around,
+                                   int64_t start_ps, int64_t dur_ps)
+{
+    struct host_span about;
+
+    describe(h, event, around, &about);
+    tm_nesting_take(h->nesting, event->record.track, start_ps, dur_ps, &about);
+}
+
+/* A span with names.  in: *event is cut to `dur_ps` from `start_ps` on */
+static inline void open_span(struct host *h, const struct tm_event *event, int64_t start_ps, int64_t dur_ps)
+{
+    const void *around;
+    struct host_span *const about = tm_nesting_open(h->nesting, event->record.track, start_ps, dur_ps, &around);
+
+    if (about)
+        describe(h, event, around, about);
+    else
+        take_span_alone(h, event, around, start_ps, dur_ps);
 }
 
 /* A union of spans that come in the order of their starts. */
@@ -1076,7 +1110,6 @@ static inline void host_take_span(struct host *h, uint64_t lines, const struct t
 {
     int64_t start_ps = event->record.start_ps, end_ps = start_ps + event->record.dur_ps;
     const uint32_t track = event->record.track;
-    struct host_span about;
     struct thread_row *thread;
 
     if (track >= lines || !event->record.dur_ps || !tm_cut_to_window(&h->window, &start_ps, &end_ps))
@@ -1089,12 +1122,10 @@ static inline void host_take_span(struct host *h, uint64_t lines, const struct t
         h->seen_begin_ps = start_ps;
     if (end_ps > h->seen_end_ps)
         h->seen_end_ps = end_ps;
-    if (!tells_names(event)) {
+    if (tells_names(event))
+        open_span(h, event, start_ps, end_ps - start_ps);
+    else
         tm_nesting_take_quiet(h->nesting, track, start_ps, end_ps - start_ps);
-        return;
-    }
-    describe(h, event, tm_nesting_around(h->nesting, track, start_ps), &about);
-    tm_nesting_take(h->nesting, track, start_ps, end_ps - start_ps, &about);
 }
 
 /* --- a host starts and ends --- */
@@ -1206,6 +1237,7 @@ static tm_status begin_host(struct tm_stage *s, const struct tm_trace *trace)
 
     h->trace = trace;
     h->names = trace->names;
+    memset(h->callers, 0, sizeof(h->callers));
     h->has_steps |= trace->steps.source != TM_STEPS_SESSION;
     host_move_delays(h);
     host_begin_launches(h);

@@ -55,21 +55,30 @@ void tm_call_lengths_free(struct tm_call_lengths *l)
     tm_give(&l->run->budget, TM_ACCOUNT_THREADS, l, sizeof(*l));
 }
 
-void tm_call_lengths_take(struct tm_call_lengths *l, const struct tm_event *event)
+static inline void take_length(struct tm_call_lengths *l, tm_strid name, int64_t dur_ps)
 {
-    const int64_t dur_ps = event->record.dur_ps;
     bool is_new;
-    struct tm_call_lengths_row *const row = tm_front_at(&l->front, (uint64_t)event->record.name + 1, &is_new);
+    struct tm_call_lengths_row *const row = tm_front_at(&l->front, (uint64_t)name + 1, &is_new);
 
     if (!row)
         return;
     if (is_new)
-        row->key = tm_names_info(l->names, event->record.name).hash;
+        row->key = tm_names_info(l->names, name).hash;
     row->count++;
     if (dur_ps >= LONG_CALL_PS)
         row->long_count++;
     else
         row->short_ps = tm_sum_times(row->short_ps, dur_ps);
+}
+
+void tm_call_lengths_take(struct tm_call_lengths *l, const struct tm_event *events, size_t count, uint32_t wanted)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct tm_record *const r = &events[i].record;
+
+        if (events[i].wanted & wanted && r->dur_ps && tm_is_work((enum tm_class)r->class))
+            take_length(l, r->name, r->dur_ps);
+    }
 }
 
 /* No more events. */

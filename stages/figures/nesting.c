@@ -4,6 +4,7 @@
  * given; a table finds the chain of a lane. */
 #include "stages/figures/nesting.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "pipeline/store/hash.h"
@@ -12,6 +13,7 @@
 /* NEAR_LANES: the calls of several threads alternate, and their numbers follow each other: each of them has its entry. */
 enum { NODES_FIRST = 64, NO_NODE = 0xffffffff, NEAR_LANES = 16 };
 
+/* Nodes and places refer to a node by its distance in bytes from the first one: they are followed often. */
 struct node {
     int64_t start_ps, dur_ps, end_ps;
     int64_t latest_ps; /* the latest end of this span and of those around it */
@@ -25,7 +27,7 @@ struct node {
 /* The start of the chain of a lane: an open table with a tombstone for lanes that ended. */
 struct place {
     uint64_t lane;
-    uint32_t inner; /* NO_NODE = nothing is open */
+    uint32_t inner; /* a node; NO_NODE = nothing is open */
     bool is_used;
 };
 
@@ -42,14 +44,14 @@ struct tm_nesting {
     uint32_t near[NEAR_LANES]; /* number of the place that was found last, by the lane's lowest bits */
     uint32_t count, most;      /* count: nodes there is room for */
     uint32_t lanes;            /* places in use, tombstones among them */
-    uint32_t unused;           /* chain of free nodes */
+    uint32_t unused;           /* the first one of a chain of free nodes */
     uint32_t open;             /* nodes that are not */
     uint32_t patience;         /* spans that are reported alone before the next attempt to make room */
 };
 
-static inline struct node *node_at(const struct tm_nesting *n, uint32_t number)
+static inline struct node *node_at(const struct tm_nesting *n, uint32_t at)
 {
-    return (struct node *)(void *)(n->nodes + number * n->node_bytes);
+    return (struct node *)(void *)(n->nodes + at);
 }
 
 static void give_all(struct tm_nesting *n)
@@ -124,8 +126,10 @@ static void resize(struct tm_nesting *n, uint32_t count)
     n->count = count;
     memset(n->near, 0, sizeof(n->near));
     for (uint32_t i = old.count; i < count; i++) {
-        node_at(n, i)->outer = n->unused;
-        n->unused = i;
+        const uint32_t at = i * (uint32_t)n->node_bytes;
+
+        node_at(n, at)->outer = n->unused;
+        n->unused = at;
     }
     if (old.count)
         fill_places(n, old.places, old.count * 2);
@@ -148,6 +152,7 @@ struct tm_nesting *tm_nesting_new(struct tm_run *run, enum tm_account account, s
                               .most = most,
                               .unused = NO_NODE };
     n->node_bytes = sizeof(struct node) + (payload_bytes + 7) / 8 * 8;
+    assert(n->node_bytes < NO_NODE / most);
     resize(n, NODES_FIRST);
     if (n->count)
         return n;
@@ -158,9 +163,9 @@ struct tm_nesting *tm_nesting_new(struct tm_run *run, enum tm_account account, s
 /* --- ends --- */
 
 /* The payload of a span, or of the innermost one around it that has some; NULL = none has. */
-static inline const void *payload_at(const struct tm_nesting *n, uint32_t number)
+static inline const void *payload_at(const struct tm_nesting *n, uint32_t at)
 {
-    const uint32_t named = number != NO_NODE ? node_at(n, number)->named : NO_NODE;
+    const uint32_t named = at != NO_NODE ? node_at(n, at)->named : NO_NODE;
 
     return named != NO_NODE ? node_at(n, named)->payload : NULL;
 }
@@ -184,14 +189,14 @@ static void tell(const struct tm_nesting *n, const struct place *place, const st
 /* Report the innermost span of a lane, which has ended, and free its place. */
 static inline void close_inner(struct tm_nesting *n, struct place *place)
 {
-    const uint32_t number = place->inner;
-    struct node *const node = node_at(n, number);
+    const uint32_t at = place->inner;
+    struct node *const node = node_at(n, at);
 
-    if (node->named == number)
+    if (node->named == at)
         tell(n, place, node);
     place->inner = node->outer;
     node->outer = n->unused;
-    n->unused = number;
+    n->unused = at;
     n->open--;
 }
 
@@ -240,7 +245,7 @@ static inline void take_from_outer(struct tm_nesting *n, struct node *outer, int
 }
 
 /* There is no room for it: it is reported as one without children.
- * in: span without the facts of the enclosing one; outer: number of that one, NO_NODE = none */
+ * in: span without the facts of the enclosing one; outer: that one, NO_NODE = none */
 TM_NOT_INLINE void tell_alone(struct tm_nesting *n, struct tm_nested span, uint32_t outer)
 {
     if (outer != NO_NODE) {
@@ -257,13 +262,13 @@ TM_NOT_INLINE void tell_alone(struct tm_nesting *n, struct tm_nested span, uint3
 /* A node for the innermost span of a lane; there is one that is free. */
 static inline struct node *push(struct tm_nesting *n, struct place *place)
 {
-    const uint32_t number = n->unused;
-    struct node *node = node_at(n, number);
+    const uint32_t at = n->unused;
+    struct node *node = node_at(n, at);
 
     n->unused = node->outer;
     n->open++;
     node->outer = place->inner;
-    place->inner = number;
+    place->inner = at;
     return node;
 }
 
@@ -285,6 +290,30 @@ static inline bool follow_quiet(struct tm_nesting *n, const struct place *place,
     node->latest_ps = outer && outer->latest_ps > end_ps ? outer->latest_ps : end_ps;
     node->children_ps = 0;
     return true;
+}
+
+/* Open a span at the inner end of its lane, whose spans that have ended are closed; there is a free node, and room for
+ * the lane.  out: `named` is that of a quiet one */
+static inline struct node *open_span(struct tm_nesting *n, struct place *place, int64_t start_ps, int64_t dur_ps,
+                                     int64_t end_ps)
+{
+    struct node *const outer = place->inner != NO_NODE ? node_at(n, place->inner) : NULL;
+    struct node *const node = push(n, place);
+
+    node->start_ps = start_ps;
+    node->dur_ps = dur_ps;
+    node->end_ps = end_ps;
+    node->latest_ps = outer && outer->latest_ps > end_ps ? outer->latest_ps : end_ps;
+    node->children_ps = 0;
+    node->depth = outer ? outer->depth + 1 : 0;
+    node->named = outer ? outer->named : NO_NODE;
+    return node;
+}
+
+static inline void start_lane(struct tm_nesting *n, struct place *place, uint64_t lane)
+{
+    *place = (struct place){ .lane = lane, .inner = NO_NODE, .is_used = true };
+    n->lanes++;
 }
 
 /* in: payload  NULL = it is quiet */
@@ -312,20 +341,13 @@ TM_NOT_INLINE void take(struct tm_nesting *n, uint64_t lane, int64_t start_ps, i
                    outer ? place->inner : NO_NODE);
         return;
     }
-    if (!place->is_used) {
-        *place = (struct place){ .lane = lane, .inner = NO_NODE, .is_used = true };
-        n->lanes++;
-    }
-    node = push(n, place);
-    node->start_ps = start_ps;
-    node->dur_ps = dur_ps;
-    node->end_ps = end_ps;
-    node->latest_ps = outer && outer->latest_ps > end_ps ? outer->latest_ps : end_ps;
-    node->children_ps = 0;
-    node->depth = outer ? outer->depth + 1 : 0;
-    node->named = payload ? place->inner : outer ? outer->named : NO_NODE;
-    if (payload)
-        memcpy(node->payload, payload, n->payload_bytes);
+    if (!place->is_used)
+        start_lane(n, place, lane);
+    node = open_span(n, place, start_ps, dur_ps, end_ps);
+    if (!payload)
+        return;
+    node->named = place->inner;
+    memcpy(node->payload, payload, n->payload_bytes);
 }
 
 void tm_nesting_take(struct tm_nesting *n, uint64_t lane, int64_t start_ps, int64_t dur_ps, const void *payload)
@@ -348,6 +370,29 @@ const void *tm_nesting_around(struct tm_nesting *n, uint64_t lane, int64_t at_ps
         return NULL;
     close_until(n, place, at_ps);
     return payload_at(n, place->inner);
+}
+
+void *tm_nesting_open(struct tm_nesting *n, uint64_t lane, int64_t start_ps, int64_t dur_ps, const void **around)
+{
+    const int64_t end_ps = tm_sum_times(start_ps, dur_ps);
+    struct place *place;
+    struct node *node;
+
+    if (n->unused == NO_NODE || n->lanes >= n->count || tm_failed(n->run)) {
+        *around = tm_nesting_around(n, lane, start_ps);
+        return NULL;
+    }
+    place = find_place(n, lane);
+    if (place->is_used)
+        close_until(n, place, start_ps);
+    else
+        start_lane(n, place, lane);
+    if (place->inner != NO_NODE)
+        take_from_outer(n, node_at(n, place->inner), start_ps, end_ps);
+    *around = payload_at(n, place->inner);
+    node = open_span(n, place, start_ps, dur_ps, end_ps);
+    node->named = place->inner;
+    return node->payload;
 }
 
 void tm_nesting_end(struct tm_nesting *n)

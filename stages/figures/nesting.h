@@ -39,6 +39,13 @@ const void *tm_nesting_around(struct tm_nesting *n, uint64_t lane, int64_t at_ps
 
 /* in: dur_ps  not negative; an instant has no children and takes nothing from its parent */
 void tm_nesting_take(struct tm_nesting *n, uint64_t lane, int64_t start_ps, int64_t dur_ps, const void *payload);
+/* The same for a span whose payload depends on the one around it: its lane is searched once, and its payload is written
+ * where it stays.
+ * out: *around  as tm_nesting_around returns it
+ *      its payload, not zeroed, to be filled in before the next call; NULL = there is no room: tm_nesting_take is to
+ *      take it, with a payload made from *around */
+void *tm_nesting_open(struct tm_nesting *n, uint64_t lane, int64_t start_ps, int64_t dur_ps,
+                      const void **around) TM_MUST_USE;
 /* The same for a span without a payload that is not reported: it only takes time from its parents.  Spans nested in it
  * belong to its parents. */
 void tm_nesting_take_quiet(struct tm_nesting *n, uint64_t lane, int64_t start_ps, int64_t dur_ps);

@@ -42,16 +42,52 @@ static void keep(void *to, const struct tm_nested *span)
     }
 }
 
-static void feed(struct tm_run *run, const struct span *spans, uint32_t count, uint32_t most, struct told *told)
+/* A span whose payload is written where it stays; what is around it is known before. */
+static void take_open(struct tm_nesting *n, const struct span *span)
+{
+    const void *around;
+    uint32_t *const payload = tm_nesting_open(n, span->lane, span->start_ps, span->dur_ps, &around);
+
+    if (payload)
+        *payload = span->number;
+    else
+        tm_nesting_take(n, span->lane, span->start_ps, span->dur_ps, &span->number);
+    if (payload && around)
+        assert_int_not_equal(*(const uint32_t *)around, span->number);
+}
+
+/* in: is_open  the spans are opened */
+static void feed_so(struct tm_run *run, const struct span *spans, uint32_t count, uint32_t most, bool is_open,
+                    struct told *told)
 {
     struct tm_nesting *n = tm_nesting_new(run, TM_ACCOUNT_TABLES, sizeof(uint32_t), most, keep, told);
 
     assert_non_null(n);
-    for (uint32_t i = 0; i < count; i++)
-        tm_nesting_take(n, spans[i].lane, spans[i].start_ps, spans[i].dur_ps, &spans[i].number);
+    for (uint32_t i = 0; i < count; i++) {
+        if (is_open)
+            take_open(n, &spans[i]);
+        else
+            tm_nesting_take(n, spans[i].lane, spans[i].start_ps, spans[i].dur_ps, &spans[i].number);
+    }
     tm_nesting_end(n);
     tm_nesting_free(n);
     assert_int_equal(told->count, count);
+}
+
+/* Both ways tell the same. */
+static void feed(struct tm_run *run, const struct span *spans, uint32_t count, uint32_t most, struct told *told)
+{
+    static struct told other;
+    struct tm_run other_run;
+
+    test_run_init(&other_run);
+    memset(&other, 0, sizeof(other));
+    feed_so(&other_run, spans, count, most, true, &other);
+    feed_so(run, spans, count, most, false, told);
+    assert_memory_equal(other.self_ps, told->self_ps, count * sizeof(*told->self_ps));
+    assert_memory_equal(other.parents, told->parents, count * sizeof(*told->parents));
+    assert_memory_equal(other.depth, told->depth, count * sizeof(*told->depth));
+    assert_int_equal(other_run.tallies.count[TM_TALLY_DEEP_NESTING], run->tallies.count[TM_TALLY_DEEP_NESTING]);
 }
 
 static void test_calls(void **state)
@@ -222,7 +258,8 @@ static void test_around(void **state)
     payload = tm_nesting_around(n, 7, 0);
     assert_null(payload);
     tm_nesting_take(n, 7, 0, 100, &numbers[0]);
-    tm_nesting_take(n, 7, 10, 20, &numbers[1]);
+    *(uint32_t *)tm_nesting_open(n, 7, 10, 20, &payload) = numbers[1];
+    assert_memory_equal(payload, &numbers[0], sizeof(numbers[0]));
     payload = tm_nesting_around(n, 7, 20);
     assert_memory_equal(payload, &numbers[1], sizeof(numbers[1]));
     assert_int_equal(told.count, 0);

@@ -11,6 +11,32 @@ struct made_span {
     uint8_t kind, class;
 };
 
+/* The same spans as columns. */
+static void take_batches(struct tm_trace *trace, const struct made_span *spans, size_t n)
+{
+    static struct tm_span_order order;
+    static struct tm_batch batch;
+    struct tm_signatures signatures;
+
+    order = (struct tm_span_order){ .depth = 0 };
+    tm_signatures_init(&signatures, trace->run, 1 << 16);
+    batch.count = 0;
+    for (size_t i = 0; i < n; i++) {
+        const struct tm_raw_record raw = { .record = { .start_ps = spans[i].start_ps,
+                                                       .dur_ps = spans[i].dur_ps,
+                                                       .name = spans[i].name,
+                                                       .kind = spans[i].kind,
+                                                       .class = spans[i].class } };
+
+        assert_true(tm_batch_put(&batch, &signatures, &raw));
+        if (batch.count < TM_BATCH_RECORDS && i + 1 < n)
+            continue;
+        tm_span_order_take_batch(&order, trace, &signatures, &batch);
+        batch.count = 0;
+    }
+    tm_signatures_release(&signatures);
+}
+
 static void count(const struct made_span *spans, size_t n, uint64_t overlapping, uint64_t repeated)
 {
     static struct tm_span_order order;
@@ -32,6 +58,9 @@ static void count(const struct made_span *spans, size_t n, uint64_t overlapping,
     }
     assert_int_equal(run.tallies.count[TM_TALLY_OVERLAPPING_SPAN], overlapping);
     assert_int_equal(run.tallies.count[TM_TALLY_REPEATED_EVENT], repeated);
+    take_batches(&trace, spans, n);
+    assert_int_equal(run.tallies.count[TM_TALLY_OVERLAPPING_SPAN], 2 * overlapping);
+    assert_int_equal(run.tallies.count[TM_TALLY_REPEATED_EVENT], 2 * repeated);
     tm_names_free(trace.names);
     assert_ledger_is_even(&run);
 }

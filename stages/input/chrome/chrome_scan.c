@@ -356,23 +356,13 @@ static inline bool store_plain(struct tm_chrome_maker *m, const struct tm_chrome
                                      e->dur.us * ps_per_us + e->dur.ps, correlation);
 }
 
-/* Store the record of an event that equals an earlier one except for its numbers. */
-static void store_known(void *to, const struct tm_chrome_event *e)
+/* One that has more, or has no signature. */
+TM_NOT_INLINE void store_any_known(struct tm_chrome_maker *m, const struct tm_chrome_event *e)
 {
-    struct tm_chrome_maker *const m = to;
     const struct tm_chrome_known *const known = e->known;
-    struct tm_raw_record raw;
+    struct tm_raw_record raw = { .record = known->record, .traits = known->traits };
     uint64_t key[4];
 
-    m->run->events_read++;
-    m->complete += e->phase == 'X';
-    if (m->arguments && known->thread != TM_NONE)
-        m->lately = (struct tm_chrome_lately){
-            .is_any = true, .thread = known->thread, .track = known->record.track, .ts = e->ts
-        };
-    if (known->signature && store_plain(m, e))
-        return;
-    raw = (struct tm_raw_record){ .record = known->record, .traits = known->traits };
     if (known->tally >= 0)
         count(m, (enum tm_tally)known->tally);
     if (!take_times(m, e, &raw.record))
@@ -391,6 +381,22 @@ static void store_known(void *to, const struct tm_chrome_event *e)
     else if (known->has_number)
         tm_raw_number(&raw, &m->args, known->value);
     tm_record_store_add(m->store, &raw);
+}
+
+/* Store the record of an event that equals an earlier one except for its numbers. */
+static void store_known(void *to, const struct tm_chrome_event *e)
+{
+    struct tm_chrome_maker *const m = to;
+    const struct tm_chrome_known *const known = e->known;
+
+    m->run->events_read++;
+    m->complete += e->phase == 'X';
+    if (m->arguments && known->thread != TM_NONE)
+        m->lately = (struct tm_chrome_lately){
+            .is_any = true, .thread = known->thread, .track = known->record.track, .ts = e->ts
+        };
+    if (!known->signature || !store_plain(m, e))
+        store_any_known(m, e);
 }
 
 /* Have the reader remember an event that became a record, unless the record depends on more than its numbers. */

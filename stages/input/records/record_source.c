@@ -19,32 +19,56 @@ static void put_end(struct tm_span_order *order, int64_t end_ps)
     order->depth++;
 }
 
-static void compare_before(struct tm_span_order *order, struct tm_trace *trace, const struct tm_record *r)
+static inline void compare_before(struct tm_span_order *order, struct tm_trace *trace, int64_t start_ps, int64_t dur_ps,
+                                  tm_strid name)
 {
-    if (order->has_before && r->start_ps == order->start_ps && r->dur_ps == order->dur_ps &&
-        tm_names_are_same(trace->names, r->name, order->name))
+    if (order->has_before && start_ps == order->start_ps && dur_ps == order->dur_ps &&
+        tm_names_are_same(trace->names, name, order->name))
         tm_tally_add(&trace->run->tallies, TM_TALLY_REPEATED_EVENT, 1);
     order->has_before = true;
-    order->start_ps = r->start_ps;
-    order->dur_ps = r->dur_ps;
-    order->name = r->name;
+    order->start_ps = start_ps;
+    order->dur_ps = dur_ps;
+    order->name = name;
+}
+
+static inline void take_span(struct tm_span_order *order, struct tm_trace *trace, int64_t start_ps, int64_t dur_ps,
+                             tm_strid name)
+{
+    uint32_t depth = order->depth;
+    int64_t end_ps;
+
+    if (__builtin_add_overflow(start_ps, dur_ps, &end_ps))
+        end_ps = INT64_MAX;
+    while (depth && order->ends[depth - 1] <= start_ps)
+        depth--;
+    order->depth = depth;
+    if (depth && end_ps > order->ends[depth - 1])
+        tm_tally_add(&trace->run->tallies, TM_TALLY_OVERLAPPING_SPAN, 1);
+    if (dur_ps > 0)
+        put_end(order, end_ps);
+    compare_before(order, trace, start_ps, dur_ps, name);
+}
+
+static inline bool is_ordered_span(uint8_t kind, uint8_t class)
+{
+    return kind == TM_SPAN && class != TM_CLASS_ASYNC;
 }
 
 void tm_span_order_take(struct tm_span_order *order, struct tm_trace *trace, const struct tm_record *record)
 {
-    int64_t end_ps;
+    if (is_ordered_span(record->kind, record->class))
+        take_span(order, trace, record->start_ps, record->dur_ps, record->name);
+}
 
-    if (record->kind != TM_SPAN || record->class == TM_CLASS_ASYNC)
-        return;
-    if (__builtin_add_overflow(record->start_ps, record->dur_ps, &end_ps))
-        end_ps = INT64_MAX;
-    while (order->depth && order->ends[order->depth - 1] <= record->start_ps)
-        order->depth--;
-    if (order->depth && end_ps > order->ends[order->depth - 1])
-        tm_tally_add(&trace->run->tallies, TM_TALLY_OVERLAPPING_SPAN, 1);
-    if (record->dur_ps > 0)
-        put_end(order, end_ps);
-    compare_before(order, trace, record);
+void tm_span_order_take_batch(struct tm_span_order *order, struct tm_trace *trace,
+                              const struct tm_signatures *signatures, const struct tm_batch *batch)
+{
+    for (uint32_t i = 0; i < batch->count; i++) {
+        const struct tm_signature *const signature = &signatures->rows[batch->signature[i]];
+
+        if (is_ordered_span(signature->kind, signature->class))
+            take_span(order, trace, batch->start_ps[i], batch->dur_ps[i], signature->name);
+    }
 }
 
 /* Tracks are read one after the other in the pass that counts, so one of them is being stored at a time.  A track in
@@ -283,16 +307,24 @@ static struct tm_cursor *open_stored_track(struct tm_source *source, uint64_t tr
     return NULL;
 }
 
+/* Of a cursor that counts.  out: NULL: the run has failed */
+static struct tm_span_order *order_of(struct record_cursor *c)
+{
+    struct tm_run *const run = c->base.source->trace->run;
+
+    if (!c->order)
+        c->order = tm_take(&run->budget, TM_ACCOUNT_INPUT, sizeof(*c->order), &run->error);
+    return c->order;
+}
+
 /* out: false: the run has failed */
 static bool count(struct record_cursor *c, const struct tm_record *record)
 {
-    struct tm_trace *const trace = c->base.source->trace;
+    struct tm_span_order *const order = order_of(c);
 
-    if (!c->order)
-        c->order = tm_take(&trace->run->budget, TM_ACCOUNT_INPUT, sizeof(*c->order), &trace->run->error);
-    if (c->order)
-        tm_span_order_take(c->order, trace, record);
-    return c->order;
+    if (order)
+        tm_span_order_take(order, c->base.source->trace, record);
+    return order;
 }
 
 static bool is_op(const struct tm_record *record)
@@ -351,31 +383,40 @@ static tm_status next_stored_record(struct tm_cursor *cursor, struct tm_raw_reco
     return *more ? TM_OK : cursor->source->trace->run->error.status;
 }
 
-/* Do for a batch what is done with each single record. */
+/* What changes the times or the correlation id of some records; of those with a number only the id is kept. */
+static void finish_records(const struct record_source *s, const struct record_cursor *c, struct tm_batch *batch)
+{
+    const struct tm_signature *const signatures = s->source.signatures->rows;
+
+    for (uint32_t i = 0; i < batch->count; i++) {
+        struct tm_raw_record raw = { .signature = 0 };
+
+        if (!is_to_finish(s, signatures[batch->signature[i]].flags))
+            continue;
+        tm_batch_get(batch, i, &raw);
+        tm_fill_record(s->source.signatures, &raw);
+        s->finish.record(s->finish.to, &c->track, &raw);
+        batch->correlation[i] = raw.record.correlation;
+    }
+    if (batch->has_other && is_to_finish(s, batch->other.record.flags))
+        s->finish.record(s->finish.to, &c->track, &batch->other);
+}
+
+/* Do for a batch what is done with each single record.  Counting columns takes a third of the instructions that it takes
+ * with records that are filled in first. */
 static void finish_batch(struct record_cursor *c, struct tm_batch *batch)
 {
     const struct record_source *const s = (const struct record_source *)c->base.source;
-    const struct tm_signature *const signatures = s->source.signatures->rows;
+    struct tm_span_order *order;
 
-    for (uint32_t i = 0; i < batch->count + batch->has_other; i++) {
-        const bool is_other = i == batch->count;
-        const uint16_t flags = is_other ? batch->other.record.flags : signatures[batch->signature[i]].flags;
-        struct tm_raw_record raw = { .signature = 0 };
-
-        if (!c->base.counts && !is_to_finish(s, flags))
-            continue;
-        tm_batch_get(batch, i, &raw);
-        if (!is_other)
-            tm_fill_record(s->source.signatures, &raw);
-        if (is_to_finish(s, flags))
-            s->finish.record(s->finish.to, &c->track, &raw);
-        if (is_other)
-            batch->other = raw;
-        else
-            batch->correlation[i] = raw.record.correlation;
-        if (c->base.counts && !count(c, &raw.record))
-            return;
-    }
+    if (s->finish.record)
+        finish_records(s, c, batch);
+    order = c->base.counts ? order_of(c) : NULL;
+    if (!order)
+        return;
+    tm_span_order_take_batch(order, s->source.trace, s->source.signatures, batch);
+    if (batch->has_other)
+        tm_span_order_take(order, s->source.trace, &batch->other.record);
 }
 
 static tm_status next_stored_batch(struct tm_cursor *cursor, struct tm_batch *batch)

@@ -279,7 +279,7 @@ struct tm_signatures *tm_record_store_signatures(struct tm_record_store *store)
 /* --- adding --- */
 
 /* Take the chain of a track to hand. */
-static void turn_to(struct tm_record_store *store, uint64_t track)
+TM_NOT_INLINE void turn_to(struct tm_record_store *store, uint64_t track)
 {
     if (store->track != NO_TRACK)
         *(struct chain *)tm_rows_change(store->chains, store->track) = store->chain;

@@ -155,6 +155,9 @@ struct tm_span_order {
 
 /* The next record of the track in the order (start, longer first); what is not a span is skipped. */
 void tm_span_order_take(struct tm_span_order *order, struct tm_trace *trace, const struct tm_record *record);
+/* The same for the records of a batch that have a number. */
+void tm_span_order_take_batch(struct tm_span_order *order, struct tm_trace *trace,
+                              const struct tm_signatures *signatures, const struct tm_batch *batch);
 
 /* A source over another one that is expensive to read: the pass over a track that counts keeps its records in a record
  * store, and later passes read them from there, with their own arguments if the trace keeps them.
