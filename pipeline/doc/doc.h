@@ -110,6 +110,9 @@ tm_status tm_doc_read(struct tm_doc *doc, struct tm_value *to, const char *bytes
 
 /* The same of a whole file.  errors: also TM_ERR_INPUT if it cannot be read */
 tm_status tm_doc_read_file(struct tm_doc *doc, struct tm_value *to, const char *path);
+/* Only what precedes one of its members; what follows is neither read nor checked.
+ * in: until  its key; NULL, or a key that the object does not have = all of it */
+tm_status tm_doc_read_file_until(struct tm_doc *doc, struct tm_value *to, const char *path, const char *until);
 
 /* The same of an open file, from its position on.
  * in: most  bytes after which it ends, whatever follows; UINT64_MAX = all of it */

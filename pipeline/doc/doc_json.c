@@ -35,6 +35,8 @@ struct reading {
     const char *at, *end; /* what is there and not read yet */
     uint64_t passed;      /* bytes up to `end` */
     uint64_t most;        /* of the file: bytes that may still come */
+    const char *until;    /* a member of the whole object: nothing is read from there on; NULL = all of it */
+    bool has_ended;       /* there */
     unsigned depth;
     char *text; /* a key with its NUL, then the value's text: `used` of `room` bytes */
     size_t used, room;
@@ -497,6 +499,10 @@ static void read_members(struct reading *r, struct tm_value *to)
     }
     do {
         read_key(r);
+        if (r->until && r->depth == 1 && strcmp(r->text, r->until) == 0) {
+            r->has_ended = true;
+            break;
+        }
         if (look_past_blanks(r) == '{' && strcmp(r->text, "why") == 0) {
             r->at++;
             if (deepen(r))
@@ -562,7 +568,7 @@ static void read_object(struct reading *r, struct tm_value *to)
     r->at++;
     r->depth = 1;
     read_members(r, to);
-    if (look_past_blanks(r) != PAST_END)
+    if (!r->has_ended && look_past_blanks(r) != PAST_END)
         refuse(r, "something follows the end of the object");
 }
 
@@ -596,13 +602,19 @@ tm_status tm_doc_read_from(struct tm_doc *doc, struct tm_value *to, int fd, uint
 
 tm_status tm_doc_read_file(struct tm_doc *doc, struct tm_value *to, const char *path)
 {
-    const int fd = tm_open_to_read(path, 0);
+    return tm_doc_read_file_until(doc, to, path, NULL);
+}
+
+tm_status tm_doc_read_file_until(struct tm_doc *doc, struct tm_value *to, const char *path, const char *until)
+{
+    struct reading r = { .run = tm_doc_run(doc), .doc = doc, .name = path, .most = UINT64_MAX, .until = until };
     tm_status st;
 
-    if (fd < 0)
-        return tm_fail_system(&tm_doc_run(doc)->error, TM_ERR_INPUT, -1, errno, "cannot read '%s'", path);
-    st = tm_doc_read_from(doc, to, fd, UINT64_MAX, path);
-    (void)close(fd);
+    r.fd = tm_open_to_read(path, 0);
+    if (r.fd < 0)
+        return tm_fail_system(&r.run->error, TM_ERR_INPUT, -1, errno, "cannot read '%s'", path);
+    st = read_all(&r, to);
+    (void)close(r.fd);
     return st;
 }
 

@@ -257,12 +257,12 @@ static void count(struct tm_batch_counts *counts, enum tm_result_status status)
 }
 
 /* Its longest operations and scopes are taken once, while the result has them. */
-static void put_row(struct tm_history *history, const struct tm_history_run *row, const struct tm_value *result)
+static void put_row(struct tm_history *history, const struct tm_history_run *row, const struct tm_value *result,
+                    bool are_current)
 {
     const struct tm_value *const lists[] = {
         [TM_OP_KIND_OP] = tm_get(result, "ops"), [TM_OP_KIND_SCOPE] = tm_get(result, "scopes")
     };
-    const bool are_current = tm_op_times_are_current(history, row);
 
     if (!are_current)
         tm_op_times_drop(history, row->id);
@@ -270,19 +270,22 @@ static void put_row(struct tm_history *history, const struct tm_history_run *row
         tm_op_times_put(history, row, lists);
 }
 
-static void take(struct tm_run *run, const struct tm_batch_run *batch_run, const char *out, struct tm_history *history,
-                 struct tm_batch_counts *counts)
+/* in:  is_whole  read its operations and scopes, too
+ * out: false: they are needed, and nothing was done */
+static bool take_result(struct tm_run *run, const struct tm_batch_run *batch_run, const char *out,
+                        struct tm_history *history, struct tm_batch_counts *counts, bool is_whole)
 {
     struct tm_doc *const doc = tm_doc_new(run), *const texts = doc ? tm_doc_new(run) : NULL;
     char folder[TM_OUT_PATH_BYTES], fingerprint[TM_FINGERPRINT_BYTES];
     struct row row = { .of = { .id = batch_run->id, .gates = "", .gates_text = "", .page = "" } };
     const struct tm_value *result = NULL;
     enum tm_result_status status = TM_RESULT_MISSING;
+    bool are_current = false;
 
     if (!texts || tm_out_item_folder(run, out, batch_run, NULL, folder))
         goto out;
     tm_run_fingerprint(batch_run, fingerprint);
-    if (tm_result_read(doc, tm_doc_root(doc), folder) &&
+    if ((is_whole ? tm_result_read : tm_result_read_head)(doc, tm_doc_root(doc), folder) &&
         is_of_now(run, batch_run, out, tm_doc_root(doc), fingerprint)) {
         result = tm_doc_root(doc);
         status = tm_result_status_of(tm_text(tm_get(result, "status")));
@@ -297,13 +300,27 @@ static void take(struct tm_run *run, const struct tm_batch_run *batch_run, const
     row.of.summary = row.summary;
     tm_batch_keys_copy(&row.of.keys, &batch_run->keys);
     fill(&row, out, result, status);
+    are_current = tm_op_times_are_current(history, &row.of);
+    if (!is_whole && !are_current)
+        goto out;
     /* Results of an older program stay in the history as its own until they are made again; pruned runs never are. */
     count(counts,
           row.of.definitions == TM_SUMMARY_VERSION || tm_is(tm_get(result, "pruned")) ? status : TM_RESULT_MISSING);
-    put_row(history, &row.of, result);
+    put_row(history, &row.of, result, are_current);
 out:
     tm_doc_free(texts);
     tm_doc_free(doc);
+    return is_whole || are_current;
+}
+
+/* The history has the operations and scopes of most runs, so they are not read again. */
+static void take(struct tm_run *run, const struct tm_batch_run *batch_run, const char *out, struct tm_history *history,
+                 struct tm_batch_counts *counts)
+{
+    const bool are_known = tm_op_times_are_known(history, batch_run->keys.job, batch_run->id);
+
+    if (!are_known || !take_result(run, batch_run, out, history, counts, false))
+        (void)take_result(run, batch_run, out, history, counts, true);
 }
 
 static void note_ahead(struct tm_batch_counts *counts, const struct tm_batch_run *batch_run)

@@ -125,7 +125,7 @@ static bool join(char to[TM_OUT_PATH_BYTES], const char *folder, const char *nam
     return n >= 0 && n < TM_OUT_PATH_BYTES;
 }
 
-bool tm_result_read(struct tm_doc *doc, struct tm_value *to, const char *folder)
+static bool read_until(struct tm_doc *doc, struct tm_value *to, const char *folder, const char *until)
 {
     struct tm_run *run = tm_doc_run(doc);
     const struct tm_error before = run->error;
@@ -133,11 +133,21 @@ bool tm_result_read(struct tm_doc *doc, struct tm_value *to, const char *folder)
 
     if (!join(path, folder, TM_RESULT_FILE))
         return false;
-    if (!tm_doc_read_file(doc, to, path) && strcmp(tm_text(tm_get(to, "schema")), schema) == 0 &&
+    if (!tm_doc_read_file_until(doc, to, path, until) && strcmp(tm_text(tm_get(to, "schema")), schema) == 0 &&
         tm_int(tm_get(to, "schema_version")) == VERSION)
         return true;
     run->error = before;
     return false;
+}
+
+bool tm_result_read(struct tm_doc *doc, struct tm_value *to, const char *folder)
+{
+    return read_until(doc, to, folder, NULL);
+}
+
+bool tm_result_read_head(struct tm_doc *doc, struct tm_value *to, const char *folder)
+{
+    return read_until(doc, to, folder, "ops"); /* the last members: tm_result_fill */
 }
 
 int64_t tm_result_definitions(const struct tm_value *result)

@@ -42,6 +42,8 @@ enum tm_result_status tm_result_pruned(struct tm_run *run, const char *folder, c
 
 /* Read one.  out: to  gets its members; an absent or damaged one: false, without an error */
 bool tm_result_read(struct tm_doc *doc, struct tm_value *to, const char *folder);
+/* Likewise, without its operations and scopes, which are most of it. */
+bool tm_result_read_head(struct tm_doc *doc, struct tm_value *to, const char *folder);
 
 /* A hash (XXH3) of all that is in a file; 0 = it does not exist, or cannot be read. */
 uint64_t tm_content_hash(const char *path);

@@ -537,12 +537,18 @@ static int bind_column(sqlite3_stmt *statement, int at, const struct history_col
     }
 }
 
+/* It is kept for the next time. */
+static void release(sqlite3_stmt *statement)
+{
+    (void)sqlite3_reset(statement);
+    (void)sqlite3_clear_bindings(statement);
+}
+
 static tm_status run_once(struct tm_history *history, sqlite3_stmt *statement)
 {
     if (sqlite3_step(statement) != SQLITE_DONE)
         (void)tm_history_fail(history);
-    (void)sqlite3_reset(statement);
-    (void)sqlite3_clear_bindings(statement);
+    release(statement);
     return history->run->error.status;
 }
 
@@ -773,14 +779,17 @@ tm_status tm_history_visit(struct tm_history *history, const struct tm_history_q
 
 tm_status tm_history_find(struct tm_history *history, const char *id, tm_take_history_run *take, void *to)
 {
-    sqlite3_stmt *const statement = tm_history_prepare(history, "SELECT * FROM runs WHERE id = ?1");
     tm_status st;
 
-    if (!statement)
+    if (!history->find)
+        history->find = tm_history_prepare(history, "SELECT * FROM runs WHERE id = ?1");
+    if (tm_failed(history->run))
         return history->run->error.status;
-    st = sqlite3_bind_text(statement, 1, id, -1, SQLITE_STATIC) == SQLITE_OK ? visit_all(history, statement, take, to)
-                                                                             : tm_history_fail(history);
-    (void)sqlite3_finalize(statement);
+    assert(!sqlite3_stmt_busy(history->find));
+    st = sqlite3_bind_text(history->find, 1, id, -1, SQLITE_STATIC) == SQLITE_OK
+             ? visit_all(history, history->find, take, to)
+             : tm_history_fail(history);
+    release(history->find);
     return st;
 }
 
@@ -855,29 +864,50 @@ static tm_status read_regression(struct tm_history *history, sqlite3_stmt *state
     return tm_history_damaged(history, what);
 }
 
-tm_status tm_history_visit_regressions(struct tm_history *history, const char *job, tm_take_regression *take, void *to)
+static tm_status visit_records(struct tm_history *history, sqlite3_stmt *statement, tm_take_regression *take, void *to)
 {
     struct tm_history_regression row;
-    sqlite3_stmt *statement;
     int code = SQLITE_DONE;
     tm_status st = TM_OK;
 
-    if (history->tables < 4)
-        return TM_OK;
-    statement =
-        tm_history_prepare(history, job ? "SELECT * FROM regressions WHERE job = ?1 ORDER BY figure, since_ns, id"
-                                        : "SELECT * FROM regressions ORDER BY job, figure, since_ns, id");
-    if (!statement)
-        return history->run->error.status;
-    if (job && sqlite3_bind_text(statement, 1, job, -1, SQLITE_STATIC) != SQLITE_OK)
-        st = tm_history_fail(history);
     while (!st && (code = sqlite3_step(statement)) == SQLITE_ROW) {
         st = read_regression(history, statement, &row);
         if (!st)
             st = take(to, &row);
     }
-    if (!st && code != SQLITE_DONE)
-        st = tm_history_fail(history);
+    return !st && code != SQLITE_DONE ? tm_history_fail(history) : st;
+}
+
+static tm_status visit_records_of_job(struct tm_history *history, const char *job, tm_take_regression *take, void *to)
+{
+    tm_status st;
+
+    if (!history->records_of_job)
+        history->records_of_job =
+            tm_history_prepare(history, "SELECT * FROM regressions WHERE job = ?1 ORDER BY figure, since_ns, id");
+    if (tm_failed(history->run))
+        return history->run->error.status;
+    assert(!sqlite3_stmt_busy(history->records_of_job));
+    st = sqlite3_bind_text(history->records_of_job, 1, job, -1, SQLITE_STATIC) == SQLITE_OK
+             ? visit_records(history, history->records_of_job, take, to)
+             : tm_history_fail(history);
+    release(history->records_of_job);
+    return st;
+}
+
+tm_status tm_history_visit_regressions(struct tm_history *history, const char *job, tm_take_regression *take, void *to)
+{
+    sqlite3_stmt *statement;
+    tm_status st;
+
+    if (history->tables < 4)
+        return TM_OK;
+    if (job)
+        return visit_records_of_job(history, job, take, to);
+    statement = tm_history_prepare(history, "SELECT * FROM regressions ORDER BY job, figure, since_ns, id");
+    if (!statement)
+        return history->run->error.status;
+    st = visit_records(history, statement, take, to);
     (void)sqlite3_finalize(statement);
     return st;
 }
@@ -991,6 +1021,8 @@ void tm_history_close(struct tm_history *history)
     (void)sqlite3_finalize(history->put);
     (void)sqlite3_finalize(history->put_regression);
     (void)sqlite3_finalize(history->gates);
+    (void)sqlite3_finalize(history->find);
+    (void)sqlite3_finalize(history->records_of_job);
     for (size_t i = 0; i < TM_HISTORY_OP_STATEMENTS; i++)
         (void)sqlite3_finalize(history->op_statement[i]);
     (void)sqlite3_close(history->db);

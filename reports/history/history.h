@@ -235,6 +235,7 @@ struct tm_history {
     struct tm_run *run;
     sqlite3 *db;                                          /* the file, read only; of a renewed one: a nameless file */
     sqlite3_stmt *put, *gates, *put_regression;           /* of a renewed one, after their first use */
+    sqlite3_stmt *find, *records_of_job;                  /* of tm_history_find and tm_history_visit_regressions */
     sqlite3_stmt *op_statement[TM_HISTORY_OP_STATEMENTS]; /* likewise, of op_times.c */
     bool is_renewed, is_committed;
     int64_t tables;                  /* their version: PRAGMA user_version */

@@ -194,9 +194,10 @@ static tm_status read_blob(struct tm_history *history, sqlite3_stmt *statement, 
     return tm_history_damaged(history, "the times of a run are invalid");
 }
 
+/* in: blob  has to stay until the statement is reset */
 static void bind_blob(struct tm_history *history, sqlite3_stmt *statement, int at, const uint8_t *blob, size_t bytes)
 {
-    if (sqlite3_bind_blob(statement, at, blob, (int)bytes, SQLITE_TRANSIENT) != SQLITE_OK)
+    if (sqlite3_bind_blob(statement, at, blob, (int)bytes, SQLITE_STATIC) != SQLITE_OK)
         (void)tm_history_fail(history);
 }
 
@@ -243,6 +244,15 @@ tm_status tm_op_times_number(struct tm_history *history, const char *job, const 
     if (step(history, statement))
         *number = (uint32_t)sqlite3_column_int64(statement, 0);
     return end(history, KEPT_NUMBER);
+}
+
+bool tm_op_times_are_known(struct tm_history *history, const char *job, const char *id)
+{
+    const char *const text[] = { job, id };
+    const bool are = step(history, keep(history, KEPT_TIMES, text, 2));
+
+    end(history, KEPT_TIMES);
+    return are;
 }
 
 bool tm_op_times_are_current(struct tm_history *history, const struct tm_history_run *row)
@@ -323,14 +333,13 @@ static void take_list(struct tm_history *history, const char *job, const struct 
     order(to, kind);
 }
 
-static tm_status put(struct tm_history *history, const char *job, const char *id, const struct tm_op_times *times)
+static tm_status put(struct tm_history *history, const char *job, const char *id, const uint8_t *blob, size_t bytes)
 {
     const char *const text[] = { job, id };
     sqlite3_stmt *const statement = keep(history, KEPT_PUT, text, 2);
-    uint8_t blob[BLOB_BYTES];
 
     if (statement)
-        bind_blob(history, statement, 3, blob, encode(blob, times));
+        bind_blob(history, statement, 3, blob, bytes);
     (void)step(history, statement);
     return end(history, KEPT_PUT);
 }
@@ -339,13 +348,14 @@ tm_status tm_op_times_put(struct tm_history *history, const struct tm_history_ru
                           const struct tm_value *const lists[TM_OP_KINDS])
 {
     struct tm_op_times times = { .count = { 0 } };
+    uint8_t blob[BLOB_BYTES];
 
     assert(history->is_renewed && !history->is_committed);
     for (int kind = 0; kind < TM_OP_KINDS; kind++)
         take_list(history, row->keys.job, lists[kind], kind, &times);
     if (tm_failed(history->run) || times.count[TM_OP_KIND_OP] + times.count[TM_OP_KIND_SCOPE] == 0)
         return history->run->error.status;
-    return put(history, row->keys.job, row->id, &times);
+    return put(history, row->keys.job, row->id, blob, encode(blob, &times));
 }
 
 /* --- from one file to the next --- */
@@ -388,8 +398,8 @@ tm_status tm_op_times_copy(struct tm_history *to, struct tm_history *from)
 
         if (!job || !id || !tm_is_run_id(id))
             (void)tm_history_damaged(from, "the times of a run are invalid");
-        else if (!read_blob(from, read, 2, &times))
-            put(to, job, id, &times);
+        else if (!read_blob(from, read, 2, &times)) /* which has one form only: its bytes are those of encode */
+            put(to, job, id, sqlite3_column_blob(read, 2), (size_t)sqlite3_column_bytes(read, 2));
     }
     (void)sqlite3_finalize(read);
     return from->run->error.status;
@@ -419,6 +429,7 @@ tm_status tm_op_times_limit(struct tm_history *history)
 struct renaming {
     uint32_t *next;
     size_t count;
+    bool changes; /* one of them */
 };
 
 static void renumber(struct tm_op_times *times, const struct renaming *names)
@@ -456,6 +467,7 @@ static void write_names(struct tm_history *history, const char *job, struct rena
         if (*next == 0)
             continue;
         *next = ++used;
+        names->changes |= used != sqlite3_column_int64(read, 0);
         if (sqlite3_bind_int64(put, 2, used) != SQLITE_OK ||
             sqlite3_bind_text(put, 3, (const char *)sqlite3_column_text(read, 1), -1, SQLITE_TRANSIENT) != SQLITE_OK)
             (void)tm_history_fail(history);
@@ -467,13 +479,13 @@ static void write_names(struct tm_history *history, const char *job, struct rena
     (void)sqlite3_finalize(blobs);
 }
 
-static void write_job(struct tm_history *history, const char *job, struct renaming *names)
+/* The times of a job whose names have other numbers in the next file. */
+static void write_renumbered(struct tm_history *history, const char *job, const struct renaming *names)
 {
     sqlite3_stmt *read, *next;
     struct tm_op_times times;
     uint8_t blob[BLOB_BYTES];
 
-    write_names(history, job, names);
     read = prepare(history, "SELECT run, times FROM main.op_times WHERE job = ?1 ORDER BY run", &job, 1);
     next = prepare(history, "INSERT INTO next.op_times VALUES (?1, ?2, ?3)", &job, 1);
     while (next && step(history, read) && !read_blob(history, read, 1, &times)) {
@@ -486,6 +498,19 @@ static void write_job(struct tm_history *history, const char *job, struct renami
     }
     (void)sqlite3_finalize(next);
     (void)sqlite3_finalize(read);
+}
+
+/* Most jobs have no new names, and none that are not used any more. */
+static void write_job(struct tm_history *history, const char *job, struct renaming *names)
+{
+    static const char copy[] = "INSERT INTO next.op_times SELECT job, run, times FROM main.op_times WHERE job = ?1"
+                               " ORDER BY run";
+
+    write_names(history, job, names);
+    if (names->changes)
+        write_renumbered(history, job, names);
+    else
+        run_once(history, prepare(history, copy, &job, 1));
 }
 
 /* The highest number of a name of the job. */

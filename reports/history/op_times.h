@@ -18,7 +18,9 @@ enum tm_op_kind { TM_OP_KIND_OP, TM_OP_KIND_SCOPE, TM_OP_KINDS };
 
 extern const char *const tm_op_kind_words[TM_OP_KINDS]; /* "op", "scope" */
 
-/* Whether the history has times of the same run: of the same input, by the same program with the same options. */
+/* Whether the history has times of a run with this id. */
+bool tm_op_times_are_known(struct tm_history *history, const char *job, const char *id);
+/* Whether it has times of the same run: of the same input, by the same program with the same options. */
 bool tm_op_times_are_current(struct tm_history *history, const struct tm_history_run *row);
 /* Remove those of the run, whatever its job is in the history; before tm_history_put, which may change the job. */
 tm_status tm_op_times_drop(struct tm_history *history, const char *id);

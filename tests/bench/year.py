@@ -88,6 +88,8 @@ def grow(path, rows):
         if "report" in columns:
             connection.execute(f"INSERT INTO runs SELECT {', '.join(changed.get(c, c) for c in columns)} FROM runs "
                                f"WHERE id NOT LIKE 'y%' LIMIT {rows - count}")
+            connection.execute(f"INSERT INTO op_times SELECT job, 'y{year}-' || run, times FROM op_times WHERE run NOT LIKE 'y%' "
+                               f"AND 'y{year}-' || run IN (SELECT id FROM runs)")
         count, year = count + first, year + 1
     connection.commit()
     connection.close()

@@ -405,6 +405,29 @@ static void summaries_read_back_byte_by_byte(void **state)
     globfree(&found);
 }
 
+static void reading_ends_before_a_member_of_the_whole(void **state)
+{
+    static const char json[] =
+        "{\"a\": {\"last\": 1, \"b\": 2}, \"n\": null, \"why\": {\"n\": \"a reason\"}, \"last\": [{";
+    char path[] = "/tmp/tracemill-doc.XXXXXX";
+    const int fd = mkstemp(path);
+    struct fixture f;
+
+    (void)state;
+    assert_true(fd >= 0 && write(fd, json, sizeof(json) - 1) == sizeof(json) - 1);
+    open_doc(&f);
+    assert_int_equal(tm_doc_read_file_until(f.doc, f.root, path, "last"), TM_OK);
+    assert_int_equal(tm_int(tm_path(f.root, "a.last")), 1);
+    assert_int_equal(tm_int(tm_path(f.root, "a.b")), 2);
+    assert_true(tm_has(tm_get(f.root, "a")) && !tm_has(tm_get(f.root, "last")));
+    close_doc(&f);
+    open_doc(&f);
+    assert_int_equal(tm_doc_read_file_until(f.doc, f.root, path, "none"), TM_ERR_INPUT);
+    close_doc(&f);
+    (void)close(fd);
+    (void)unlink(path);
+}
+
 static void a_file_that_cannot_be_read_is_told(void **state)
 {
     struct fixture f;
@@ -452,6 +475,7 @@ int main(void)
         cmocka_unit_test(nesting_has_a_bound),
         cmocka_unit_test(length_and_memory_have_bounds),
         cmocka_unit_test(summaries_read_back_byte_by_byte),
+        cmocka_unit_test(reading_ends_before_a_member_of_the_whole),
         cmocka_unit_test(a_file_that_cannot_be_read_is_told),
         cmocka_unit_test(each_refused_request_ends_clean),
     };
