@@ -66,8 +66,8 @@ static const struct tm_doc_field changed[] = {
     { "change", TM_DOC_NUMBER | TM_DOC_OR_NULL, .help = "In percent; for a share, in points." },
     { "band", TM_DOC_NUMBER | TM_DOC_NOT_NEGATIVE, .help = "A single run that differs by less is within the usual "
       "variation: the minimum of the figure, or what chance allows." },
-    { "runs", TM_DOC_COUNT, .title = "Baseline runs", .help = "Values of the baseline, of which the last 40 count; the "
-      "runs of one night are one value.", .least = 3, .most = 40 },
+    { "runs", TM_DOC_COUNT, .title = "Baseline runs", .help = "Values of the baseline, of which the last 80 count; the "
+      "runs of one night are one value.", .least = 3, .most = 80 },
     { "value_text", TM_DOC_WORD, .title = "Now" },
     { "before_text", TM_DOC_WORD, .title = "Before" },
     { "change_text", TM_DOC_WORD | TM_DOC_OR_NULL, .title = "Change" },

@@ -605,12 +605,12 @@ static void set_id(struct ledger *l, struct tm_history_regression *row, char id[
     }
 }
 
-/* Was it fixed by a source change, according to the revisions?  The median of three runs is back, so the first of
- * them can be the last slow one. */
+/* Was it fixed by a source change, according to the revisions?  The median of its last runs is back, so most of them are
+ * good, and the first one is slow or older than the last slow one. */
 static bool is_fixed(const struct ledger *l, const struct tm_regression *of)
 {
-    const char *const before =
-        tm_nightly_last_of(l->series, l->job, of->closed - of->from > 2 ? of->closed - 2 : of->from)->revision;
+    const size_t first = of->closed - of->from < TM_BACK_MOST ? of->from : of->closed + 1 - TM_BACK_MOST;
+    const char *const before = tm_nightly_last_of(l->series, l->job, first)->revision;
     const char *const after = tm_nightly_last_of(l->series, l->job, of->closed)->revision;
 
     return *before && *after && strcmp(before, after) != 0;

@@ -136,7 +136,10 @@ size_t tm_change_points(struct tm_sample series, struct tm_least_change least, d
                         struct tm_change_point points[TM_CHANGE_POINTS_MOST]);
 
 /* Regressions of a figure, found value by value as nights pass: docs/night.md, "Regressions". */
-enum { TM_REGRESSIONS_MOST = 16 };
+enum {
+    TM_REGRESSIONS_MOST = 16,
+    TM_BACK_MOST = 5, /* a regression has recovered when the median of up to so many last values is back */
+};
 
 enum tm_regression_kind { TM_REGRESSION_STEP, TM_REGRESSION_DRIFT };
 enum tm_regression_end {

@@ -2,12 +2,12 @@
 /* One figure of one job, night by night: which regressions opened, and which of them ended.  Each value is examined
  * only with those before it, so later values do not change what was opened earlier.
  *
- * The baseline consists of the values that belong to no regression.  After each value, three tests examine its last 40:
+ * The baseline consists of the values that belong to no regression.  After each value, three tests examine its last 80:
  *
- * - step: the means of its end and of the values before it, for several lengths of the end.  The spread is that of the
- *   residuals, and the variance of each mean takes into account the lag-1 correlation of the residuals;
+ * - step: a change of the level before its end, for several lengths of the end, by generalized least squares with the
+ *   lag-1 correlation of the residuals;
  * - jump: the last value alone, which has to be further away than anything before it;
- * - drift: the slope of a line through the last values, with the same correction.
+ * - drift: the slope of a line through the last values, by the same fit.
  *
  * While a step is open, it is tested again with each value: in a series that wanders, what looked like a step often does
  * not last.  Error rates: docs/night.md. */
@@ -19,18 +19,22 @@
 #include <string.h>
 
 enum {
-    WINDOW = 40,      /* values of the baseline that are examined: the last ones */
+    WINDOW = 80,      /* values of the baseline that are examined: the last ones */
     BEFORE_LEAST = 5, /* values before a step */
     JUMP_BEFORE = 3,  /* before a jump of one value */
     DRIFT_LEAST = 12,
     ALL_BEYOND = 3, /* an end so short has to be beyond the level with each of its values */
-    HELD = 20,      /* values of each side by which an open regression is examined again */
-    RECOVERY = 3,   /* the median of so many values has to be back */
+    HELD = 40,      /* values of each side by which an open regression is examined again */
+    RECOVERY = 3,   /* a regression has so many values at least before it is back; its last ones give its level */
     END_MOST = 20,
+    FITTED = 3,       /* a level, a change, a correlation */
+    WEIGHT_HALF = 20, /* values with which the correlation without the step weighs half */
 };
 
 static const double clear_one = 3, clear_some = 2, clear_held = 1.5 /* ranges of the baseline */, beyond_most = 1.5,
-                    alike_most = 0.9, to_deviation = 1.4826, clip = 3.5, part_beyond = 1.0 / 3, held_share = 1;
+                    alike_most = 0.95, to_deviation = 1.4826, clip = 3.5, part_beyond = 1.0 / 3, held_share = 0.85,
+                    better_least = 1.5 /* limits */, drift_weight = 0.25,
+                    rounding = 1e-12 /* of the squares: smaller residuals are errors of rounding */;
 
 /* Lengths of the end that are examined. */
 static const size_t ends[] = { 2, 3, 4, 5, 6, 8, 10, 13, 16, 20 };
@@ -42,12 +46,12 @@ enum { FREEDOM_LEAST = 2, FREEDOM_MOST = 39 };
 
 /* clang-format off */
 static const double limits[LIMITS][FREEDOM_MOST - FREEDOM_LEAST + 1] = {
-    /* p = 0.0005, 0.00001, 0.0001 */
-    { 31.59905458, 12.92397864, 8.610301581, 6.868826626, 5.958816179, 5.407882521, 5.041305433, 4.780912586,
-     4.586893859, 4.436979338, 4.317791284, 4.220831728, 4.140454113, 4.072765196, 4.014996327, 3.965126272,
-     3.921645825, 3.883405853, 3.849516275, 3.819277164, 3.792130672, 3.767626804, 3.745398619, 3.72514395,
-     3.706611743, 3.689591713, 3.673906401, 3.659405019, 3.645958635, 3.63345635, 3.62180226, 3.610913008,
-     3.600715797, 3.591146776, 3.582149701, 3.573674844, 3.565678072, 3.558120081 },
+    /* p = 0.001, 0.00001, 0.0001 */
+    { 22.32712477, 10.21453185, 7.17318222, 5.893429531, 5.207626239, 4.785289629, 4.500790934, 4.296805663,
+     4.143700494, 4.024701038, 3.929633265, 3.851982391, 3.787390238, 3.732834425, 3.686154793, 3.64576738,
+     3.610484885, 3.579400149, 3.551808343, 3.527153669, 3.504992031, 3.484964375, 3.466777298, 3.450188727,
+     3.434997182, 3.421033621, 3.408155178, 3.396240288, 3.385184867, 3.37489928, 3.365305926, 3.356337279,
+     3.347934313, 3.340045202, 3.332624257, 3.325631045, 3.319029655, 3.312788083 },
     { 223.6034436, 47.92772838, 23.3321827, 15.54685453, 12.03165318, 10.10268425, 8.907026871, 8.102057879,
      7.526954019, 7.097355559, 6.765169242, 6.501144914, 6.286549358, 6.108867895, 5.959441671, 5.83209966,
      5.72233117, 5.626766233, 5.542838633, 5.468561135, 5.402371794, 5.343026536, 5.289522601, 5.241043,
@@ -89,13 +93,21 @@ static double least_of(const struct watch *w, double before)
     return fmax(w->least.share * fabs(before), w->least.amount);
 }
 
+/* The correlation of neighbors, raised by its bias and by almost one standard error: a short series rarely shows all of
+ * it. */
+static double alike_of(double raw, double count, double parameters)
+{
+    const double error = sqrt(fmax(0, 1 - raw * raw) / count);
+
+    return fmin(fmax(raw + (parameters + 3 * raw) / count + error - 0.1, 0), alike_most);
+}
+
 struct residuals {
     double deviation, alike, freedom;
 };
 
 /* Residuals of a fit with some parameters, clipped at a few robust deviations, or if most of them are 0, at half of the
- * least change: one bad value says little about the others.  The correlation of neighbors is raised by
- * its bias and by almost one standard error: a short series rarely shows all of it. */
+ * least change: one bad value says little about the others. */
 static struct residuals residuals_of(double *off, size_t count, double parameters, double least)
 {
     double size[WINDOW], squares = 0, products = 0, most;
@@ -112,24 +124,12 @@ static struct residuals residuals_of(double *off, size_t count, double parameter
         products += i > 0 ? off[i] * off[i - 1] : 0;
     }
 
-    const double raw = squares > 0 ? products / squares : 0, n = (double)count;
+    const double n = (double)count;
 
-    r.alike = fmin(fmax(raw + (parameters + 3 * raw) / n + sqrt((1 - raw * raw) / n) - 0.1, 0), alike_most);
+    r.alike = alike_of(squares > 0 ? products / squares : 0, n, parameters);
     r.freedom = fmax(2, (n - parameters) * (1 - r.alike) / (1 + r.alike));
     r.deviation = sqrt(squares / fmax(1, n - parameters * (1 + r.alike) / (1 - r.alike)));
     return r;
-}
-
-/* The variance of the mean of values with variance 1 and this correlation of neighbors. */
-static double variance_of_mean(size_t count, double alike)
-{
-    double sum = 1, power = 1;
-
-    for (size_t j = 1; j < count && power > 1e-4; j++) {
-        power *= alike;
-        sum += 2 * (1 - (double)j / (double)count) * power;
-    }
-    return sum / (double)count;
 }
 
 /* Its logarithm is almost linear in the inverse of the degrees of freedom. */
@@ -141,6 +141,70 @@ static double limit_of(enum limit of, double freedom)
     const double share = (1 / below - 1 / within) / (1 / below - 1 / (below + 1));
 
     return exp(log(at[0]) + share * (log(at[1]) - log(at[0])));
+}
+
+/* value = level + size * shape + error, where each error is `alike` times the one before and a part of its own: AR(1),
+ * by generalized least squares.  The first value of a step differs from the one before by all of the step, however
+ * similar neighbors are: this is what distinguishes a step from a series that wanders. */
+struct fit {
+    double size, variance /* of size */;
+};
+
+static struct fit fit_of(const double *value, const double *shape, size_t count, double alike)
+{
+    const double first = sqrt(1 - alike * alike);
+    double c = first, s = first * shape[0], v = first * value[0];
+    double cc = c * c, cs = c * s, cv = c * v, ss = s * s, sv = s * v, vv = v * v;
+
+    for (size_t i = 1; i < count; i++) {
+        c = 1 - alike;
+        s = shape[i] - alike * shape[i - 1];
+        v = value[i] - alike * value[i - 1];
+        cc += c * c;
+        cs += c * s;
+        cv += c * v;
+        ss += s * s;
+        sv += s * v;
+        vv += v * v;
+    }
+
+    const double determinant = cc * ss - cs * cs;
+    const double size = (cc * sv - cs * cv) / determinant, level = (ss * cv - cs * sv) / determinant;
+    const double rest = vv - size * sv - level * cv, squares = rest > rounding * vv ? rest : 0;
+
+    return (struct fit){ size, squares / fmax(1, (double)count - FITTED) * cc / determinant };
+}
+
+/* The correlation of neighbors without a change of this size. */
+static double alike_without(double size, const double *value, const double *shape, size_t count, double parameters)
+{
+    double mean = 0, squares = 0, products = 0, before = 0;
+
+    for (size_t i = 0; i < count; i++)
+        mean += (value[i] - size * shape[i]) / (double)count;
+    for (size_t i = 0; i < count; i++) {
+        const double off = value[i] - size * shape[i] - mean;
+
+        squares += off * off;
+        products += before * off;
+        before = off;
+    }
+    return alike_of(squares > 0 ? products / squares : 0, (double)count, parameters);
+}
+
+/* How clear a change of this shape is, against the limit: negative if it goes down.  With the change, neighbors look less
+ * alike than they are, because its place is chosen; without it, more than they are.  The truth is between the two.
+ * in:  weight  of the correlation without the change, 0 to 1 */
+static double clarity_of(const double *value, const double *shape, size_t count, enum limit limit, double weight)
+{
+    const double size = fit_of(value, shape, count, 0).size;
+    const double alike =
+        (1 - weight) * alike_without(size, value, shape, count, 2) + weight * alike_without(0, value, shape, count, 1);
+    const struct fit fit = fit_of(value, shape, count, alike);
+
+    if (!(fit.variance > 0))
+        return fit.size > 0 ? INFINITY : fit.size < 0 ? -INFINITY : 0;
+    return fit.size / sqrt(fit.variance) / limit_of(limit, (double)count - FITTED);
 }
 
 /* Put a value into a sorted list.  out: the median of the list */
@@ -199,7 +263,7 @@ static struct sign step_score(const struct watch *w, size_t end, double level, d
     const size_t before = w->count - end;
     double change = now - level;
     const double direction = change < 0 ? -1 : 1;
-    double nearest = INFINITY, off[WINDOW], means[2] = { 0 };
+    double nearest = INFINITY, off[WINDOW], shape[WINDOW], means[2] = { 0 };
 
     if (!(direction * change > least_of(w, level)))
         return (struct sign){ .score = 0 };
@@ -215,12 +279,16 @@ static struct sign step_score(const struct watch *w, size_t end, double level, d
 
     for (size_t i = 0; i < w->count; i++)
         means[i >= before] += off[i] / (double)(i < before ? before : end);
+    for (size_t i = 0; i < w->count; i++) {
+        shape[i] = i >= before;
+        off[i] += shape[i] * (now - level); /* the values themselves, clipped */
+    }
     level += means[0];
     now += means[1];
     change = direction * (now - level);
 
-    const double spread = r.deviation * sqrt(variance_of_mean(before, r.alike) + variance_of_mean(end, r.alike));
-    const double score = spread > 0 ? change / spread / limit_of(STEP_LIMIT, r.freedom) : INFINITY;
+    const double weight = (double)w->count / (double)(w->count + WEIGHT_HALF);
+    const double score = direction * clarity_of(off, shape, w->count, STEP_LIMIT, weight);
 
     return (struct sign){ (score > 1 || (end <= ALL_BEYOND && nearest > clear_some * range_of(w->value, before))) &&
                               change > least_of(w, level),
@@ -309,17 +377,16 @@ static struct sign find_drift(const struct watch *w)
 
     for (size_t d = 0; d < sizeof(drifts) / sizeof(drifts[0]); d++) {
         const size_t count = drifts[d], from = w->count - count;
-        double off[WINDOW], slope = 0, squares = 0, mean = 0;
+        double off[WINDOW], shape[WINDOW], slope = 0, squares = 0, mean = 0;
 
         if (count > w->count)
             break;
         for (size_t i = 0; i < count; i++)
             mean += w->value[from + i] / (double)count;
         for (size_t i = 0; i < count; i++) {
-            const double x = (double)i - ((double)count - 1) / 2;
-
-            slope += x * w->value[from + i];
-            squares += x * x;
+            shape[i] = (double)i - ((double)count - 1) / 2;
+            slope += shape[i] * w->value[from + i];
+            squares += shape[i] * shape[i];
         }
         slope /= squares;
 
@@ -328,11 +395,14 @@ static struct sign find_drift(const struct watch *w)
         if (!(rise > 2 * least_of(w, first)))
             continue;
         for (size_t i = 0; i < count; i++)
-            off[i] = w->value[from + i] - mean - slope * ((double)i - ((double)count - 1) / 2);
+            off[i] = w->value[from + i] - mean - slope * shape[i];
 
         const struct residuals r = residuals_of(off, count, 2, least_of(w, first));
-        const double spread = r.deviation * sqrt((1 + r.alike) / (1 - r.alike) / squares);
-        const double limit = limit_of(DRIFT_LIMIT, r.freedom), score = spread > 0 ? slope / spread / limit : INFINITY;
+
+        for (size_t i = 0; i < count; i++)
+            off[i] += slope * shape[i];
+
+        const double score = clarity_of(off, shape, count, DRIFT_LIMIT, drift_weight);
 
         if (score > best.score)
             best = (struct sign){ score > 1, TM_REGRESSION_DRIFT, count - 1, first, first + rise, score, r.deviation };
@@ -391,11 +461,11 @@ static struct tm_regression open_regression(struct watch *w, const struct sign *
     return of;
 }
 
-/* The median of the last values of a regression. */
-static double level_of_end(struct tm_sample series, bool is_lower_better, size_t from, size_t last)
+/* The median of the last values of a regression.  in: most  TM_BACK_MOST or fewer */
+static double level_of_end(struct tm_sample series, bool is_lower_better, size_t from, size_t last, size_t most)
 {
-    const size_t there = last + 1 - from, count = there < RECOVERY ? there : RECOVERY;
-    double end[RECOVERY];
+    const size_t there = last + 1 - from, count = there < most ? there : most;
+    double end[TM_BACK_MOST];
 
     for (size_t i = 0; i < count; i++)
         end[i] = signed_value(series, is_lower_better, last + 1 - count + i);
@@ -473,8 +543,9 @@ static struct tm_regression *go_on(struct watch *w, struct tm_sample series, con
 {
     const bool is_lower = options->is_lower_better;
     const double before = is_lower ? open->before : -open->before;
-    const double now = level_of_end(series, is_lower, open->from, i);
-    const bool is_back = i + 1 - open->from >= RECOVERY && now - before <= w->margin;
+    const double now = level_of_end(series, is_lower, open->from, i, RECOVERY);
+    const bool is_back = i + 1 - open->from >= RECOVERY &&
+                         level_of_end(series, is_lower, open->from, i, TM_BACK_MOST) - before <= w->margin;
 
     open->after = is_lower ? now : -now;
     if (is_back)
@@ -502,7 +573,7 @@ static struct tm_regression *examine(struct watch *w, struct tm_sample series, c
         *open = open_regression(w, &worse, i, is_lower);
         return open;
     }
-    if (better.is_found && better.end >= RECOVERY) {
+    if (better.is_found && better.end >= RECOVERY && better.score > better_least) {
         keep_end(w, better.end);
         to->improved = i;
         to->improved_from = is_lower ? better.before : -better.before;
