@@ -673,14 +673,24 @@ static void save_partial(struct analysis *a)
     (void)tm_while(&a->run->error, "creating the partial");
 }
 
-/* What a process has read of hosts. */
-static void read_host_partial(struct analysis *a, struct tm_host_partial *made, const struct tm_found_file *found,
-                              uint32_t first_host)
+/* Adjacent files as one. */
+static struct tm_input_part join_parts(const struct tm_input_part *parts, size_t count)
 {
-    const uint32_t hosts = (uint32_t)made->files;
-    const struct tm_input_part part = {
-        .kind = TM_PART_PARTIAL, .first_host = first_host, .host_count = hosts, .file_count = hosts
-    };
+    struct tm_input_part all = { .kind = TM_PART_PARTIAL, .first_host = parts[0].first_host };
+
+    for (size_t i = 0; i < count; i++) {
+        all.host_count += parts[i].host_count;
+        all.file_count += parts[i].file_count;
+    }
+    return all;
+}
+
+/* What a process has read of hosts, from this file on. */
+static void read_host_partial(struct analysis *a, size_t number)
+{
+    struct tm_host_partial *const made = &a->partials.files[number];
+    const struct tm_found_file *const found = a->inputs->files[number];
+    const struct tm_input_part part = join_parts(&a->inputs->parts[number], made->files);
     struct tm_partial_reader *r = tm_partial_open_file(a->run, made->partial.fd, found->path);
 
     if (r)
@@ -700,7 +710,7 @@ static size_t read_file(struct analysis *a, size_t number)
     if (tm_failed(a->run))
         return 0;
     if (a->partials.files && a->partials.files[number].files) {
-        read_host_partial(a, &a->partials.files[number], found, part->first_host);
+        read_host_partial(a, number);
         return a->partials.files[number].files;
     }
     if (part->kind == TM_PART_PARTIAL)
@@ -984,7 +994,7 @@ static void write_host_partial(struct tm_run *run, const struct tm_options *opti
                               .file_count = count,
                               .hosts = &inputs->hosts[host],
                               .plain_hosts = &inputs->plain_hosts[host],
-                              .host_count = (uint32_t)count,
+                              .host_count = join_parts(&inputs->parts[file], count).host_count,
                               .run_name = inputs->run_name };
     struct tm_doc *const doc = tm_doc_new(run);
     struct tm_partial_writer *partial = NULL;

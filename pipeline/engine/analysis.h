@@ -141,7 +141,7 @@ struct tm_inputs {
     struct tm_input *standard_input; /* where it was examined */
 };
 
-/* Reads `count` files of a run from `file` on, one host's trace each, and writes their partial; in its own process.
+/* Reads `count` files of a run from `file` on, traces or partials, and writes their partial; in its own process.
  * Failures: run->error. */
 typedef void tm_host_partial_write(struct tm_run *run, const struct tm_options *options, const struct tm_inputs *inputs,
                                    size_t file, size_t count, FILE *to);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The hosts of a run, read by processes: each reads adjacent hosts and writes their partial to its stdout, a file
- * without a name that this process has made.  Partials of hosts merge to exactly what one process gives, so the
+ * without a name that this process has made.  Many partials are joined in the same way, as a tree of two levels.  Partials of hosts merge to exactly what one process gives, so the
  * summary does not depend on the number of processes.  Memory: the processes share what --memory allows. */
 #include "pipeline/engine/analysis.h"
 
@@ -23,6 +23,7 @@ enum {
     SHARES_MOST = 128,       /* whose partials are open at a time */
     MANY_HOSTS = 8, /* a process: where it has more, there are several shares for each, since some take longer */
     SHARES_EACH = 4,
+    PARTIALS_LEAST = 32, /* fewer are joined by this process alone */
     SAID_BYTES = 4096
 };
 
@@ -43,6 +44,7 @@ struct host_processes {
     struct tm_run *run;
     const struct tm_options *options;
     const struct tm_inputs *inputs;
+    bool takes_partials;
     tm_host_partial_write *write;
     struct share *shares;
     struct share_run *runs; /* of each share */
@@ -158,10 +160,24 @@ static void run_processes(struct host_processes *p, unsigned jobs)
     (void)munmap(p->runs, bytes);
 }
 
-/* Which files are read by processes: traces that can be opened again without a search in an archive. */
-static bool is_wanted(const struct tm_inputs *inputs, size_t file)
+/* Which files are read by processes: traces that can be opened again without a search in an archive, and partials if
+ * there are many. */
+static bool is_wanted(const struct host_processes *p, size_t file)
 {
-    return inputs->parts[file].kind == TM_PART_TRACE && !inputs->files[file]->member && !inputs->files[file]->opened;
+    const struct tm_found_file *const found = p->inputs->files[file];
+    const enum tm_input_part_kind kind = p->inputs->parts[file].kind;
+
+    return (kind == TM_PART_TRACE || (kind == TM_PART_PARTIAL && p->takes_partials)) && !found->member &&
+           !found->opened;
+}
+
+static bool has_many_partials(const struct tm_inputs *inputs)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < inputs->file_count; i++)
+        count += inputs->parts[i].kind == TM_PART_PARTIAL;
+    return count >= PARTIALS_LEAST;
 }
 
 /* What this process does not use of --memory now, the others may. */
@@ -197,7 +213,7 @@ static size_t split(struct host_processes *p, size_t first, size_t end, double b
         const struct share *const last = p->count ? &p->shares[p->count - 1] : NULL;
         const bool is_next = last && last->file + last->count == file;
 
-        if (!is_wanted(p->inputs, file))
+        if (!is_wanted(p, file))
             continue;
         if (is_next && before + own / 2 <= bytes / wanted * (double)p->count) {
             p->shares[p->count - 1].count++;
@@ -218,8 +234,8 @@ static void make_side_by_side(struct tm_host_partials *partials, struct host_pro
     unsigned jobs, shares;
 
     for (size_t i = first; i < partials->count; i++) {
-        hosts += is_wanted(p->inputs, i);
-        bytes += is_wanted(p->inputs, i) ? (double)p->inputs->files[i]->bytes : 0;
+        hosts += is_wanted(p, i);
+        bytes += is_wanted(p, i) ? (double)p->inputs->files[i]->bytes : 0;
     }
     jobs = choose_jobs(p->run, p->options, hosts);
     if (jobs < 2)
@@ -239,9 +255,11 @@ void tm_host_partials_make(struct tm_host_partials *partials, size_t first)
     struct tm_run *const run = partials->run;
     const size_t left = partials->count - first;
     const size_t bytes = (left < SHARES_MOST ? left : SHARES_MOST) * sizeof(struct share);
-    struct host_processes p = {
-        .run = run, .options = partials->options, .inputs = partials->inputs, .write = partials->write
-    };
+    struct host_processes p = { .run = run,
+                                .options = partials->options,
+                                .inputs = partials->inputs,
+                                .takes_partials = has_many_partials(partials->inputs),
+                                .write = partials->write };
 
     partials->until = partials->count;
     p.shares = tm_take(&run->budget, TM_ACCOUNT_MODEL, bytes, &run->error);

@@ -154,6 +154,7 @@ struct tm_batch_pool {
     size_t count;
     struct tm_batch_counts *counts;
     bool joins;       /* the inputs are partials in OUT */
+    unsigned jobs;    /* of each task that joins: more than 1 where there are fewer tasks than the machine is for */
     int64_t lease_ps; /* as of tm_batch_share */
     /* private */
     struct tm_lease *leases; /* that this process may hold at once */

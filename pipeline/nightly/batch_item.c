@@ -120,7 +120,7 @@ static void prepare(struct task *t)
     t->options.output = t->folder;
     t->options.formats = t->task->part ? TM_FORMAT_PARTIAL : o->formats | TM_FORMAT_JSON;
     t->options.choice = &t->choice;
-    t->options.jobs = 1; /* the pool has as many as the machine is for */
+    t->options.jobs = t->pool->joins ? t->pool->jobs : 1; /* the pool has as many as the machine is for */
     t->options.thresholds = t->task->part ? NULL : o->thresholds;
     t->options.title = t->options.run_name = t->options.redact_map = NULL;
     t->options.latest = t->options.json = t->options.stats = t->options.redact = false;

@@ -453,6 +453,7 @@ tm_status tm_batch_pool_work(struct tm_batch_pool *pool)
         pool->weight += pool->tasks[i].weight;
     pool->begin_ns = tm_clock_ns();
     if (!tm_jobs_choose(pool->run, o->jobs, o->memory_bytes, o->force, &work.jobs)) {
+        pool->jobs = pool->count < work.jobs ? work.jobs / (unsigned)pool->count : 1;
         if (pool->lease_ps)
             work_leased(pool, &work);
         else

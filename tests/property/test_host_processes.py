@@ -3,6 +3,7 @@
 """Hosts of a run that processes read side by side (--jobs): every output has the bytes that one process gives, and what
 happens to one of the processes is an error of the run."""
 
+import json
 import shutil
 import sys
 import time
@@ -77,6 +78,33 @@ def shared_out(tap, folder):
     same(tap, folder, "19 uneven hosts", [folder], "--format", FORMATS + ",partial")
 
 
+def partials(tap, folder):
+    """Many partials, of one host or of several, are joined by processes, too."""
+    paths, parts = make_run(folder / "log", hosts=36, steps=2), []
+    for i in range(0, len(paths), 4):
+        for name, some in ([(f"all{i:02}", paths[i:i + 4])] if i == 8 else [(f"one{i + k:02}", [path]) for k, path in enumerate(paths[i:i + 4])]):
+            made = run("report", *some, "-o", folder / name, "--format", "partial")
+            parts.append(folder / name / "run.partial")
+            if made.status:
+                tap.ok(False, f"the partial of {name}", made)
+    tap.ok(len(parts) == 33, "33 partials of 36 hosts")
+    same(tap, folder, "many partials", parts, "--format", FORMATS + ",partial")
+    whole, _ = report(folder, paths, 1)
+    joined, _ = report(folder, parts, 2)
+    tap.ok(json.loads(whole["summary.json"])["steps"] == json.loads(joined["summary.json"])["steps"], "the figures of the profiles")
+    data = parts[20].read_bytes()
+    parts[20].write_bytes(data[:-100] + bytes(byte ^ 0x55 for byte in data[-100:]))
+    same(tap, folder, "many partials, one is damaged", parts, statuses=(3,))
+    parts[20].write_bytes(data)
+    end, found = time.monotonic() + 20, []
+    while not found and time.monotonic() < end:  # they do not take long
+        process = batches.start("report", *parts, "-o", folder / "read", "--jobs", "2", "--format", "json")
+        while not found and process.poll() is None:
+            found = batches.children(process)
+        process.communicate(timeout=60)
+    tap.ok(found, "processes read them")
+
+
 def damaged(tap, folder):
     """What one host tells of damage stands where it does without processes."""
     paths = make_run(folder / "log", hosts=4)
@@ -108,7 +136,7 @@ def ended(tap, folder):
 
 def main():
     tap = Tap()
-    for check in (same_bytes, shared_out, damaged, ended):
+    for check in (same_bytes, shared_out, partials, damaged, ended):
         with Scratch() as folder:
             check(tap, folder)
     tap.done()
