@@ -262,6 +262,12 @@ struct tm_hlo_module {
     uint64_t parameters, repeated_parameters, repeated_bytes, split_bytes;
 };
 
+/* A compiled program by the executions of it. */
+struct tm_program_name {
+    uint64_t program_id; /* first: the key of an index */
+    tm_strid name;       /* "jit_step" */
+};
+
 /* args of TM_CLASS_ALLOC and TM_CLASS_FREE. */
 struct tm_allocation {
     tm_strid allocator, op, shape, data_type, region;

@@ -15,6 +15,7 @@
 #include "pipeline/discover.h"
 #include "pipeline/record.h"
 #include "pipeline/store/rows.h"
+#include "pipeline/store/sorter.h"
 
 const char *const tm_device_kind_name[] = { [TM_DEVICE_GPU] = "gpu", [TM_DEVICE_TPU] = "tpu", [TM_DEVICE_CPU] = "cpu" };
 
@@ -127,6 +128,14 @@ tm_status tm_trace_hlo(const struct tm_trace *trace, const struct tm_config *con
 {
     *op = config->hlo ? tm_rows_at(trace->hlo_ops, config->hlo) : NULL;
     return *op ? trace->run->error.status : TM_OK;
+}
+
+tm_strid tm_trace_program(const struct tm_trace *trace, int64_t program_id)
+{
+    const struct tm_program_name *const found =
+        trace->program_names ? tm_index_get(trace->program_names, (uint64_t)program_id) : NULL;
+
+    return found ? found->name : 0;
 }
 
 void tm_trace_damage(struct tm_trace *trace, const char *format, ...)

@@ -193,17 +193,18 @@ struct tm_trace {
     uint32_t host; /* index of the host in the run, 0 ... */
     char host_name[128];
     struct tm_names *names;
-    struct tm_rows *tracks;       /* struct tm_track */
-    struct tm_rows *configs;      /* struct tm_config; row 0 is empty */
-    struct tm_rows *messages;     /* struct tm_message; row 0 is empty */
-    struct tm_rows *hlo_ops;      /* struct tm_hlo_op; row 0 is empty */
-    struct tm_rows *hlo_modules;  /* struct tm_hlo_module */
-    bool keeps_arguments;         /* set before the scan: records come with their arguments (pipeline/arguments.h) */
-    bool has_inert_flows;         /* set before the scan: flows are not drawn, so they stay in file order */
-    bool skims_lines;             /* set before the scan of an XSpace: of a line, only its head is read */
-    bool is_misread;              /* that was not enough: all has to be read again with skims_lines unset */
-    struct tm_rows *common;       /* struct tm_common_arguments; row 0 is empty; where arguments are kept */
-    struct tm_rows *common_bytes; /* their bytes */
+    struct tm_rows *tracks;         /* struct tm_track */
+    struct tm_rows *configs;        /* struct tm_config; row 0 is empty */
+    struct tm_rows *messages;       /* struct tm_message; row 0 is empty */
+    struct tm_rows *hlo_ops;        /* struct tm_hlo_op; row 0 is empty */
+    struct tm_rows *hlo_modules;    /* struct tm_hlo_module */
+    struct tm_index *program_names; /* struct tm_program_name: executed on TPUs, by the survey; NULL = not requested */
+    bool keeps_arguments;           /* set before the scan: records come with their arguments (pipeline/arguments.h) */
+    bool has_inert_flows;           /* set before the scan: flows are not drawn, so they stay in file order */
+    bool skims_lines;               /* set before the scan of an XSpace: of a line, only its head is read */
+    bool is_misread;                /* that was not enough: all has to be read again with skims_lines unset */
+    struct tm_rows *common;         /* struct tm_common_arguments; row 0 is empty; where arguments are kept */
+    struct tm_rows *common_bytes;   /* their bytes */
     struct tm_argument_templates *templates; /* of lists; NULL if arguments are not kept */
     struct tm_device *devices;               /* those with an activity are in the figures; the others are `unused` */
     uint32_t device_count;
@@ -257,6 +258,9 @@ tm_status tm_trace_common(const struct tm_trace *trace, uint32_t row, uint8_t *b
 /* What the HLO of a program records about the op that launch facts name.
  * out:    *op  NULL if nothing is known about it; valid until the next row of hlo_ops is requested */
 tm_status tm_trace_hlo(const struct tm_trace *trace, const struct tm_config *config, const struct tm_hlo_op **op);
+
+/* The name of a program by its executions, which are named "jit_step(12)".  out: 0 = none is recorded */
+tm_strid tm_trace_program(const struct tm_trace *trace, int64_t program_id);
 
 /* Note damage: the trace is partial, and the first text stays. */
 void tm_trace_damage(struct tm_trace *trace, const char *format, ...) TM_PRINTF(2, 3);

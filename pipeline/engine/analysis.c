@@ -56,7 +56,9 @@ static void make_tables(struct tm_trace *trace)
     trace->configs = tm_rows_new(run, TM_ACCOUNT_METADATA, sizeof(struct tm_config), share / 8);
     trace->messages = tm_rows_new(run, TM_ACCOUNT_METADATA, sizeof(struct tm_message), share / 32);
     trace->hlo_ops = tm_rows_new(run, TM_ACCOUNT_METADATA, sizeof(struct tm_hlo_op), share / 16);
-    trace->hlo_modules = tm_rows_new(run, TM_ACCOUNT_METADATA, sizeof(struct tm_hlo_module), share / 32);
+    trace->hlo_modules = tm_rows_new(run, TM_ACCOUNT_METADATA, sizeof(struct tm_hlo_module), share / 64);
+    trace->program_names =
+        tm_index_new(run, TM_ACCOUNT_METADATA, sizeof(struct tm_program_name), share / 64, TM_INDEX_FIRST, NULL);
     trace->devices = tm_take(&run->budget, TM_ACCOUNT_METADATA, TM_DEVICES_MOST * sizeof(*trace->devices), &run->error);
     if (trace->keeps_arguments) {
         trace->common = tm_rows_new(run, TM_ACCOUNT_METADATA, sizeof(struct tm_common_arguments), share / 32);
@@ -228,6 +230,7 @@ static void free_tables(struct tm_host_run *host)
     tm_rows_free(trace->messages);
     tm_rows_free(trace->hlo_ops);
     tm_rows_free(trace->hlo_modules);
+    tm_index_free(trace->program_names);
     tm_rows_free(trace->common);
     tm_rows_free(trace->common_bytes);
     tm_argument_templates_free(trace->templates);

@@ -331,6 +331,7 @@ static void find_facts(struct ops *o, const struct tm_event *event, struct op_fa
     tm_trace_hlo(o->trace, config, &op);
     if (op)
         take_hlo(op, has_cost(row, config), facts);
+    row->module = row->module ? row->module : tm_trace_program(o->trace, config->program_id);
     find_key(o, config, kind, row);
     row->family = tm_op_family_of(o, row);
     find_tie(o, row);

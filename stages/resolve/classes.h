@@ -201,6 +201,12 @@ void tm_parse_copy_name(const char *text, size_t length, struct tm_config *confi
 /* "[x, y, z]": all or nothing. */
 void tm_parse_shape(const char *text, size_t length, uint32_t shape[3]);
 
+/* The program that a name like "jit_step(12)" gives: the number at its end, which may take 64 bits, and the name before
+ * it.
+ * in:     *length  of the text
+ * out:    *length, *id  of the name before the number; the number.  false, and both as they were: it ends in none */
+bool tm_program_in_name(const char *text, size_t *length, int64_t *id);
+
 /* What a TPU op is, from its HLO text ("%name = shape opcode(...)"), which may be cut, or its hlo_category: part
  * and level.  Copies are d2d, but h2d or d2h where a shape is in the host's memory (space 5). */
 void tm_parse_tpu_op(const char *hlo_text, size_t length, const char *category, size_t category_length,

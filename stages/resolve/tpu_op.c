@@ -353,3 +353,23 @@ void tm_parse_tpu_op(const char *hlo_text, size_t length, const char *category, 
         break;
     }
 }
+
+bool tm_program_in_name(const char *text, size_t *length, int64_t *id)
+{
+    uint64_t number = 0;
+    size_t at = *length;
+
+    if (at < 3 || text[at - 1] != ')')
+        return false;
+    for (at--; at > 0 && text[at - 1] >= '0' && text[at - 1] <= '9';)
+        at--;
+    if (at == 0 || text[at - 1] != '(' || at == *length - 1)
+        return false;
+    for (size_t i = at; i < *length - 1; i++)
+        if (__builtin_mul_overflow(number, 10u, &number) ||
+            __builtin_add_overflow(number, (unsigned)(text[i] - '0'), &number))
+            return false;
+    *length = at - 1;
+    *id = (int64_t)number;
+    return true;
+}

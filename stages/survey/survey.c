@@ -101,6 +101,8 @@ static void survey_devices(struct tm_survey *s)
 
     tm_survey_program_tracks(s);
     tm_spans_finish(s->resolver->programs);
+    if (s->trace->program_names)
+        tm_index_finish(s->trace->program_names);
     if (one_reading && !tm_survey_choose_steps(s))
         return;
     tm_survey_device_tracks(s, true, one_reading);

@@ -109,6 +109,7 @@ struct tm_survey {
     /* collected on the devices' lines */
     struct tm_spans *tpu_steps;
     uint64_t tpu_step_count, tpu_programs;
+    tm_strid last_program;    /* the name of the execution that was read last */
     struct tm_groups *groups; /* struct tm_group_span */
     struct tm_sorter *graphs; /* struct tm_graph_event: examined when it is known which are expanded */
     uint64_t last_node_id, last_launched_id;

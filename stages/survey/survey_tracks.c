@@ -3,6 +3,7 @@
  * count, a sum, a first or a last, or is added to a table that is sorted later: the order does not matter. */
 #include <string.h>
 
+#include "pipeline/store/names.h"
 #include "stages/resolve/classes.h"
 #include "stages/survey/survey.h"
 
@@ -484,6 +485,29 @@ struct device_reading {
         step_until_ps; /* what is launched from then until then belongs to it, too; equal = not known */
 };
 
+enum { PROGRAM_NAME_MOST = 4096 };
+
+/* The number and the name that an execution's name gives.  Executions of a program mostly follow each other. */
+static void keep_program_name(struct tm_survey *s, tm_strid name)
+{
+    struct tm_names *const names = s->trace->names;
+    struct tm_program_name program;
+    char copy[PROGRAM_NAME_MOST];
+    const char *text;
+    size_t length;
+    int64_t id;
+
+    if (!name || name == s->last_program || !s->trace->program_names)
+        return;
+    s->last_program = name;
+    text = tm_names_text(names, name, sizeof(copy), &length);
+    if (!tm_program_in_name(text, &length, &id))
+        return;
+    memcpy(copy, text, length); /* putting a string in may move it */
+    program = (struct tm_program_name){ .program_id = (uint64_t)id, .name = tm_names_put(names, copy, length) };
+    tm_index_put(s->trace->program_names, &program);
+}
+
 static void take_program(struct tm_survey *s, struct tm_track *track, struct tm_raw_record *raw)
 {
     const struct tm_record *r = &raw->record;
@@ -498,6 +522,7 @@ static void take_program(struct tm_survey *s, struct tm_track *track, struct tm_
         return;
     }
     s->tpu_programs++;
+    keep_program_name(s, r->name);
     tm_spans_add(s->resolver->programs, &span);
     keep_execution(s, r->name, track->device, r, true);
 }

@@ -19,7 +19,7 @@ import make_profile  # noqa: E402
 import make_pytorch  # noqa: E402
 import written_trace  # noqa: E402
 from tap import Tap  # noqa: E402
-from tracemill import Scratch, run, summary_of  # noqa: E402
+from tracemill import SHARED, Scratch, run, summary_of  # noqa: E402
 
 ZSTD = shutil.which("zstd")
 ENDINGS = ("pftrace", "pftrace.gz", "json", "csv")
@@ -181,6 +181,13 @@ def limits_of(summary):
     return [{key: row.get(key) for key in ("device", "peak_flops", "peak_precision", "peak_bandwidth", "peak_source")} for row in rows] + models
 
 
+def rows_of(summary):
+    """Which program each operation is of, and where the steps of the critical path are, to a microsecond, in their order."""
+    path = summary.get("critical_path") or {"rows": []}
+    return {"modules": sorted([row["name"], str(row["module"])] for row in summary["ops"]["rows"]) if summary.get("ops") else [],
+            "path": [[row["number"], row["begin_ps"] // 1000_000] for row in path["rows"]]}
+
+
 def no_run(tap, folder):
     """A trace that is not the events of a run is no input: an overview, a comparison."""
     source, other = folder / "host0.xplane.pb", folder / "host1.xplane.pb"
@@ -220,9 +227,25 @@ def perfetto_again(tap, folder, name, file, data):
             row.pop("why", None)
     if first and second:
         a["limits"], b["limits"] = (limits_of(one) for one in (first, second))
+        a["rows"], b["rows"] = (rows_of(one) for one in (first, second))
+        tap.ok(name != "tpu" or all(module == "jit_train_step" for _, module in b["rows"]["modules"]) and len(b["rows"]["path"]) > 2,
+               f"{name}: operations have the program of their execution", b["rows"])
         tap.ok(name not in ("gpu", "tpu") or a["limits"], f"{name}: its devices have capabilities", a["limits"])
     wrong = [key for key in a | b if not almost(a.get(key), b.get(key))]
     tap.ok(not wrong, f"{name}: the same figures of the .pftrace", *(f"{key}: {a.get(key)}, {b.get(key)}"[:1500] for key in wrong))
+
+
+def programs_of_hlo(tap, folder):
+    """A TPU profile with HLO, whose devices run for long without the host: programs and steps are the same, in the same order."""
+    source = SHARED / "traces" / "xspace" / "xprof-tpu-v6e-inference.xplane.pb"
+    if not source.exists():
+        tap.skip("HLO of TPUs", "the trace catalog is not there")
+        return
+    trace = folder / "host0.pftrace"
+    result = run("convert", source, "-o", trace, "-q")
+    found = [rows_of(summary_of(path, folder / f"report{path.suffix}")[1]) for path in (source, trace)]
+    tap.ok(almost(*found) and len(found[0]["path"]) == 400, "HLO of TPUs: programs and steps of the .pftrace", result,
+           *(str(one)[:1500] for one in found))
 
 
 def parts_again(tap, folder, name, file, data):
@@ -322,6 +345,8 @@ def main():
         with_zstd(tap, folder)
     with Scratch() as folder:
         no_run(tap, folder)
+    with Scratch() as folder:
+        programs_of_hlo(tap, folder)
     if not ZSTD:
         tap.skip("zstd", "no program zstd")
     for name, (file, data) in sources().items():

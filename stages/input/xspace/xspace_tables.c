@@ -291,27 +291,6 @@ static void take_program_stat(struct tm_xspace *x, uint64_t plane, uint64_t begi
     }
 }
 
-/* The number at the end of "jit_step(12)", which may take 64 bits.  out: *length  of what is before it */
-static bool number_in_name(const char *text, size_t *length, int64_t *id)
-{
-    uint64_t number = 0;
-    size_t at = *length;
-
-    if (at < 3 || text[at - 1] != ')')
-        return false;
-    for (at--; at > 0 && text[at - 1] >= '0' && text[at - 1] <= '9';)
-        at--;
-    if (at == 0 || text[at - 1] != '(' || at == *length - 1)
-        return false;
-    for (size_t i = at; i < *length - 1; i++)
-        if (__builtin_mul_overflow(number, 10u, &number) ||
-            __builtin_add_overflow(number, (unsigned)(text[i] - '0'), &number))
-            return false;
-    *length = at - 1;
-    *id = (int64_t)number;
-    return true;
-}
-
 /* All of the entry is known: note the program.  in: name  of the entry, "jit_step(12)" */
 static void add_program(struct tm_xspace *x, tm_strid name, struct program_entry *entry)
 {
@@ -322,7 +301,7 @@ static void add_program(struct tm_xspace *x, tm_strid name, struct program_entry
     int64_t id;
 
     memcpy(copy, text, length); /* putting a string in may move it */
-    if (number_in_name(copy, &length, &id) && !program->has_id) {
+    if (tm_program_in_name(copy, &length, &id) && !program->has_id) {
         program->id = id;
         program->has_id = true;
     }
