@@ -14,6 +14,7 @@
 
 #include "pipeline/front.h"
 #include "pipeline/record.h"
+#include "pipeline/store/sorter.h"
 #include "stages/figures/device_time.h"
 #include "stages/figures/figure_rows.h"
 
@@ -40,7 +41,7 @@ struct path_step {
     int64_t number, start_ps, dur_ps;
     struct tm_path_parts parts;
     uint64_t ordinal, activities, on_path, switches;
-    uint32_t host;
+    uint32_t host, group;
 };
 
 /* The time that a call site, or a name of the host, takes on the paths. */
@@ -371,7 +372,8 @@ static struct tm_path_parts walk_step(struct tm_critical_path *p, uint32_t numbe
                                  .start_ps = group->start_ps,
                                  .dur_ps = group->end_ps - group->start_ps,
                                  .ordinal = group->ordinal,
-                                 .host = p->d->host_count - 1 };
+                                 .host = p->d->host_count - 1,
+                                 .group = number };
     w.at_ps = group->end_ps;
     w.step.activities = turns = activities_in(&w);
     if (tm_path_find_last(p, number, group->end_ps, &w.place, &end_ps)) {
@@ -475,14 +477,41 @@ static void add_step(const struct device_time *d, const struct path_step *step, 
     tm_add_uint(to, "switches", step->switches);
 }
 
+static int by_ordinal(const void *a, const void *b)
+{
+    const struct path_step *const x = a, *const y = b;
+
+    if (x->host != y->host)
+        return x->host < y->host ? -1 : 1;
+    if (x->ordinal != y->ordinal)
+        return x->ordinal < y->ordinal ? -1 : 1;
+    return (x->group > y->group) - (x->group < y->group);
+}
+
+/* Steps are analyzed in the order in which their devices are read, which differs between the formats of a run: they are
+ * listed by step and device.  errors: NULL, or incomplete, with the error in run->error */
+static struct tm_sorter *sort_steps(struct tm_critical_path *p)
+{
+    struct tm_run *const run = p->d->run;
+    const size_t share = tm_budget_share(&run->budget, TM_ACCOUNT_THREADS) / 32;
+    struct tm_sorter *const sorter =
+        tm_sorter_new(run, TM_ACCOUNT_THREADS, sizeof(struct path_step), share, by_ordinal);
+
+    for (uint64_t i = 0; sorter && i < tm_rows_count(p->steps) && !tm_failed(run); i++)
+        tm_sorter_push(sorter, tm_rows_at(p->steps, i));
+    if (sorter)
+        tm_sorter_finish(sorter);
+    return sorter;
+}
+
 static void add_steps(struct tm_critical_path *p, struct tm_value *section, struct path_sums *sums)
 {
     struct tm_value *const list = tm_add_array(section, "rows"), *rest;
+    struct tm_sorter *const sorted = sort_steps(p);
     const uint64_t count = tm_rows_count(p->steps);
+    const struct path_step *step;
 
-    for (uint64_t i = 0; i < count && !tm_failed(p->d->run); i++) {
-        const struct path_step *const step = tm_rows_at(p->steps, i);
-
+    for (uint64_t i = 0; sorted && (step = tm_sorter_next(sorted)); i++) {
         sums->total_ps = tm_sum_times(sums->total_ps, step->dur_ps);
         sums->bound[largest_part(step->parts.ps)]++;
         for (int k = 0; k < TM_PATH_KINDS; k++)
@@ -493,6 +522,7 @@ static void add_steps(struct tm_critical_path *p, struct tm_value *section, stru
         sums->listed++;
         add_step(p->d, step, list);
     }
+    tm_sorter_free(sorted);
     sums->steps = count;
     rest = tm_add_object(section, "rest");
     tm_add_uint(rest, "rows", count - sums->listed);
@@ -658,8 +688,9 @@ void tm_critical_path_report(struct tm_critical_path *p, struct tm_value *summar
 #define STEP(member, kind) TM_FIELD(struct path_step, member, kind, KEEP)
 
 static const struct tm_row_field step_fields[] = {
-    STEP(number, INSTANT),   STEP(start_ps, INSTANT), STEP(dur_ps, TIME),    STEP(parts, TIME), STEP(ordinal, COUNT),
-    STEP(activities, COUNT), STEP(on_path, COUNT),    STEP(switches, COUNT), STEP(host, HOST),  TM_FIELDS_END,
+    STEP(number, INSTANT), STEP(start_ps, INSTANT), STEP(dur_ps, TIME),   STEP(parts, TIME),
+    STEP(ordinal, COUNT),  STEP(activities, COUNT), STEP(on_path, COUNT), STEP(switches, COUNT),
+    STEP(host, HOST),      STEP(group, U32),        TM_FIELDS_END,
 };
 
 static const struct tm_row_field site_fields[] = {
