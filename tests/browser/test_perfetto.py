@@ -14,7 +14,7 @@ from tracemill import Scratch, run  # noqa: E402
 
 # Of the made profile: processes, threads and streams with their numbers, what was worked out.
 RECORDED = ("device:GPU:0", "device:GPU:1", "Stream #13(Compute) 13", "python")
-ANALYSIS = ("Analysis · tracemill", "findings · tracemill", "busy share · tracemill", "gpu:0 steps · tracemill",
+ANALYSIS = ("Analysis · tracemill", "critical findings · tracemill", "warning findings · tracemill", "busy share · tracemill", "gpu:0 steps · tracemill",
             "gpu:1 idle gaps · tracemill")
 DERIVED = ("queue depth · tracemill", "XLA modules · tracemill", *ANALYSIS)
 

@@ -8,6 +8,7 @@ Without Node or the package that carries the importer: skipped.
 
 import io
 import json
+import re
 import subprocess
 import sys
 import tarfile
@@ -39,14 +40,19 @@ def collectives_of(held):
     return found
 
 
+def analysis_of(host):
+    """The row with the verdict can be told, and pinned, by its name."""
+    return "Analysis" if host == 0 else "Host analysis"
+
+
 def check_one_trace(tap, folder, paths):
     """Arrows between ranks join the slices of one collective, in the order in which the ranks arrive."""
     run("convert", *paths, "-o", folder / "all.pftrace", "-q")
     held = Held(folder / "all.pftrace")
     tap.ok(not held.complaints(), "one trace: no complaint", held.complaints())
     names = {track.name for track in held.tracks.values() if track.name} | {name for _, _, name, _, _ in held.counters}
-    missing = [f"{what} · tracemill · rank{i}" for what in ("Analysis", "busy share", "gpu:0 busy share", "gpu:0 idle gaps") for i in range(len(HOSTS))
-               if f"{what} · tracemill · rank{i}" not in names]
+    missing = [f"{what} · tracemill · rank{i}" for i in range(len(HOSTS))
+               for what in (analysis_of(i), "busy share", "gpu:0 busy share", "gpu:0 idle gaps") if f"{what} · tracemill · rank{i}" not in names]
     tap.ok(not missing, "one trace: rows of the analysis have the name of their host", missing, sorted(n for n in names if "tracemill" in n))
     collectives = collectives_of(held)
     spread = [max(end for *_, end in rows) - min(end for *_, end in rows) for rows in collectives.values() if len(rows) == len(HOSTS)]
@@ -75,13 +81,13 @@ def verdicts_of(path):
     """The names of the slices on the rows of the analysis of each host, by row."""
     held = Held(path)
     return sorted((held.tracks[one.track].name, one.name) for one in held.slices.values()
-                  if (held.tracks[one.track].name or "").startswith("Analysis · tracemill"))
+                  if re.match("(Host a|A)nalysis · tracemill", held.tracks[one.track].name or ""))
 
 
 def check_verdict(tap, folder, paths):
     """The verdict is about the run: one row is named after it, in the whole trace, its overview, and the parts together."""
     _, summary = summary_of(paths, folder / "report")
-    rows = [f"Analysis · tracemill · rank{i}" for i in range(len(HOSTS))]
+    rows = [f"{analysis_of(i)} · tracemill · rank{i}" for i in range(len(HOSTS))]
     wanted = dict(zip(rows, [summary["verdict"]["text"], *["run"] * (len(HOSTS) - 1)]))
     run("convert", *paths, "-o", folder / "overview.pftrace", "--overview", "-q")
     run("split", *paths, "-o", folder / "parts", "--max-events", "1000", "-q")

@@ -103,7 +103,23 @@ def compare_steps(summary, held, clock):
 def compare_findings(summary, held):
     shown = Counter(arguments(s).get("id") for slices in derived_slices(held, "findings").values() for s in slices)
     wanted = Counter({f["id"]: max(1, len(f["where"])) for f in summary["findings"]})
-    return differences("finding", wanted, shown)
+    return differences("finding", wanted, shown) + misplaced_findings(summary, held)
+
+
+def misplaced_findings(summary, held):
+    """A finding is on the row of its severity, and names its device where the host has several."""
+    lines = []
+    several = len(summary["devices"]) > 1
+    for track in held.tracks.values():
+        row = label_of_track(track)[1]
+        if not row.endswith(f" findings{DERIVED}"):
+            continue
+        for one in track.slices:
+            told = arguments(one)
+            device = f", {told['device'].rpartition('/')[2]}" if several and "device" in told else ""
+            if row != f"{told['severity']} findings{DERIVED}" or not one.name.startswith(f"{told['severity']}{device}: "):
+                lines.append(f"{row}: {one.name}, {told['severity']}{device}")
+    return lines
 
 
 def compare_derived_counters(held):

@@ -142,7 +142,7 @@ def first_rows(tap, folder):
     names = [next(n for n, e in named.items() if e.get("tid") == tid and e["pid"] == first[0]["pid"]) for _, tid in rows]
     of = " \u00b7 tracemill"
     tap.ok(named[f"Analysis{of}"]["pid"] == first[0]["pid"], "the analysis stands first", first)
-    tap.ok(names == [w + of for w in ("verdict", "findings", "host steps", "cpu:0 steps", "cpu:0 idle gaps")], "its rows", names)
+    tap.ok(names == [w + of for w in ("verdict", "critical findings", "warning findings", "host steps", "cpu:0 steps", "cpu:0 idle gaps")], "its rows", names)
     spans = [e for e in events if e["ph"] == "X" and e["tid"] == rows[0][1] and e["pid"] == first[0]["pid"]]
     tap.ok(len(spans) == 1 and spans[0]["name"] == verdict and spans[0]["args"]["verdict"] == verdict, "the verdict", verdict, spans)
     end = max(e["ts"] + e.get("dur", 0) for e in events if e["ph"] in "Xi")

@@ -683,6 +683,7 @@ static void findings_stand_at_their_places(void **state)
     assert_int_equal(rows_of(r.derived, 0, TM_DERIVED_FINDING, TM_NONE, rows), 1); /* without a place */
     assert_true(rows[0].start_ps == 10 * US && rows[0].end_ps == 90 * US);         /* to the end */
     assert_string_equal(text_of(r.names, rows[0].name), "finding");
+    assert_int_equal(rows[0].row, TM_DERIVED_INFO);
     assert_int_equal(rows_of(r.derived, 1, TM_DERIVED_FINDING, TM_NONE, rows), 1);
     assert_int_equal(rows[0].start_ps, 50 * US);
     assert_int_equal(rows_of(r.derived, 1, TM_DERIVED_FINDING, 0, rows), 1);
@@ -694,7 +695,8 @@ static void findings_stand_at_their_places(void **state)
         assert_non_null(row);
     } while (row->sort != TM_DERIVED_FINDING || row->device != 1);
     assert_true(row->start_ps == 30 * US && row->end_ps == 32 * US);
-    assert_string_equal(text_of(r.names, row->name), "critical: It waits");
+    assert_string_equal(text_of(r.names, row->name), "critical, gpu:1: It waits"); /* the host has two devices */
+    assert_int_equal(row->row, TM_DERIVED_CRITICAL);
     assert_string_equal(argument_text(r.names, row->arguments, "id"), "idle_input");
     assert_string_equal(argument_text(r.names, row->arguments, "severity"), "critical");
     assert_string_equal(argument_text(r.names, row->arguments, "unit"), "%");

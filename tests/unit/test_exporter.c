@@ -1091,17 +1091,17 @@ static void test_derived(void **state)
     assert_string_equal(export_rig_lines(&rig.export),
                         "file 1\n"
                         "group 1000001 Analysis \u00b7 tracemill @0\n"
-                        "row 1000001/1000005 verdict \u00b7 tracemill @0\n"
+                        "row 1000001/1000007 verdict \u00b7 tracemill @0\n"
                         "begin verdict \u00b7 tracemill all is well 0-60 (tracemill) [derived] { n=0 }\n"
-                        "row 1000001/1000001 gpu:0 steps \u00b7 tracemill @1024\n"
+                        "row 1000001/1000001 gpu:0 steps \u00b7 tracemill @1152\n"
                         "begin gpu:0 steps \u00b7 tracemill step 0 0-40 (tracemill) [derived] { n=0 }\n"
                         "process 10 host @2\n"
                         "thread 10/1 main @512\n"
                         "begin main a 0-10\n"
-                        "row 1000001/1000003 host steps \u00b7 tracemill @960\n"
+                        "row 1000001/1000003 host steps \u00b7 tracemill @1088\n"
                         "begin host steps \u00b7 tracemill step 0 5-20 (tracemill) [derived] { n=5 }\n"
                         "end main 10\n"
-                        "row 1000001/1000002 gpu:0 idle gaps \u00b7 tracemill @1088\n"
+                        "row 1000001/1000002 gpu:0 idle gaps \u00b7 tracemill @1216\n"
                         "begin gpu:0 idle gaps \u00b7 tracemill idle: input 15-18 (tracemill) [derived] { n=15 }\n"
                         "begin main b 15-50\n"
                         "counter 1000001 gpu:0 busy share \u00b7 tracemill %\n"
@@ -1111,8 +1111,8 @@ static void test_derived(void **state)
                         "end gpu:0 steps \u00b7 tracemill 40\n"
                         "end main 50\n"
                         "end verdict \u00b7 tracemill 60\n"
-                        "row 1000001/1000004 findings \u00b7 tracemill @64\n"
-                        "instant findings \u00b7 tracemill slow 60 (tracemill) [derived] { n=60 }\n");
+                        "row 1000001/1000004 critical findings \u00b7 tracemill @64\n"
+                        "instant critical findings \u00b7 tracemill slow 60 (tracemill) [derived] { n=60 }\n");
     rig_free(&rig);
     tm_derived_free(derived);
     assert_ledger_is_even(&run);

@@ -44,7 +44,7 @@ static struct tm_out_rows *open_rows(struct export_rig *rig, bool names_hosts)
 
     rig->recorder.tells_rows = true;
     assert_non_null(rows);
-    tm_out_rows_begin_host(rows, &rig->trace);
+    tm_out_rows_begin_host(rows, &rig->trace, true);
     return rows;
 }
 
@@ -86,14 +86,16 @@ static void test_planes(void **state)
     use(&rig, rows, tm_out_rows_derived(rows, TM_DERIVED_STEP, TM_NONE), 0);
     use(&rig, rows, tm_out_rows_derived(rows, TM_DERIVED_STEP, 1), 0);
     use(&rig, rows, tm_out_rows_derived(rows, TM_DERIVED_GAP, 0), 0);
-    use(&rig, rows, tm_out_rows_derived(rows, TM_DERIVED_FINDING, 0), 0);
+    use(&rig, rows, tm_out_rows_finding(rows, TM_DERIVED_INFO), 0);
+    use(&rig, rows, tm_out_rows_finding(rows, TM_DERIVED_CRITICAL), 0);
     use(&rig, rows, tm_out_rows_derived(rows, TM_DERIVED_FACTS, TM_NONE), 0);
     assert_string_equal(export_rig_lines(&rig), "group 1000001 Analysis \u00b7 tracemill @0\n"
-                                                "row 1000001/1000005 host steps \u00b7 tracemill @960\n"
-                                                "row 1000001/1000003 gpu:1 steps \u00b7 tracemill @1088\n"
-                                                "row 1000001/1000002 gpu:0 idle gaps \u00b7 tracemill @1152\n"
-                                                "row 1000001/1000006 findings \u00b7 tracemill @64\n"
-                                                "row 1000001/1000007 verdict \u00b7 tracemill @0\n");
+                                                "row 1000001/1000005 host steps \u00b7 tracemill @1088\n"
+                                                "row 1000001/1000003 gpu:1 steps \u00b7 tracemill @1216\n"
+                                                "row 1000001/1000002 gpu:0 idle gaps \u00b7 tracemill @1280\n"
+                                                "row 1000001/1000008 info findings \u00b7 tracemill @192\n"
+                                                "row 1000001/1000006 critical findings \u00b7 tracemill @64\n"
+                                                "row 1000001/1000009 verdict \u00b7 tracemill @0\n");
     for (uint32_t i = 0; i < 2; i++)
         tm_out_rows_add_work(
             rows, &(struct tm_derived_work_row){ .device = 1 - i,
@@ -140,17 +142,21 @@ static void test_devices_without_a_process(void **state)
                                           .order = TM_COUNTER_BUSY };
 
         tm_out_rows_use_counter(rows, &rig.recorder.writer, &counter, &row, &written);
-        assert_int_equal(row.order, (16 + 2 * 2 + i) * 64); /* steps and gaps of both come first */
+        assert_int_equal(row.order, (18 + 2 * 2 + i) * 64); /* steps and gaps of both come first */
         group.uuid = row.parent;
     }
     assert_non_null(strstr(export_rig_lines(&rig),
                            "group 1000001 Analysis \u00b7 tracemill \u00b7 h0 @0\n"
-                           "row 1000001/1000003 cpu:1 steps \u00b7 tracemill \u00b7 h0 @1088\n"
-                           "row 1000001/1000002 cpu:0 idle gaps \u00b7 tracemill \u00b7 h0 @1152\n"));
+                           "row 1000001/1000003 cpu:1 steps \u00b7 tracemill \u00b7 h0 @1216\n"
+                           "row 1000001/1000002 cpu:0 idle gaps \u00b7 tracemill \u00b7 h0 @1280\n"));
     row =
         *tm_out_rows_use(rows, &rig.recorder.writer, tm_out_rows_derived(rows, TM_DERIVED_FACTS, TM_NONE), 0, &written);
     assert_int_equal(row.uuid, group.uuid);
     assert_int_equal(row.parent, group.uuid);
+    tm_out_rows_begin_host(rows, &rig.trace, false); /* as another host, without the verdict */
+    tm_out_rows_begin_file(rows);
+    use(&rig, rows, tm_out_rows_derived(rows, TM_DERIVED_FACTS, TM_NONE), 0);
+    assert_non_null(strstr(export_rig_lines(&rig), "Host analysis \u00b7 tracemill \u00b7 h0 @"));
     tm_out_rows_free(rows);
     export_rig_free(&rig);
     assert_ledger_is_even(&run);
@@ -213,7 +219,7 @@ static void test_numbers(void **state)
     /* Another host has the same numbers. */
     rig.trace.host = 1;
     (void)snprintf(rig.trace.host_name, sizeof(rig.trace.host_name), "h1");
-    tm_out_rows_begin_host(rows, &rig.trace);
+    tm_out_rows_begin_host(rows, &rig.trace, true);
     use(&rig, rows, 0, 0);
     use(&rig, rows, 8, 0);
     assert_string_equal(export_rig_lines(&rig), "process 1000007 p0 @7\n"
@@ -291,7 +297,7 @@ static void test_million(void **state)
     }
     rows = tm_out_rows_new(&run, rig.names, false, share);
     assert_non_null(rows);
-    tm_out_rows_begin_host(rows, &rig.trace);
+    tm_out_rows_begin_host(rows, &rig.trace, true);
     for (int turn = 0; turn < 20000; turn++)
         (void)tm_out_rows_use(rows, &rig.recorder.writer, next_number(&seed) % 1000000,
                               (uint32_t)(next_number(&seed) % 4), &written);
@@ -315,7 +321,7 @@ static tm_status number_rows(struct tm_run *run)
     make_chrome(&rig);
     rows = tm_out_rows_new(run, rig.names, true, MEMORY);
     if (rows)
-        tm_out_rows_begin_host(rows, &rig.trace);
+        tm_out_rows_begin_host(rows, &rig.trace, true);
     for (uint64_t i = 0; i < 9 && !tm_failed(run); i++)
         (void)tm_out_rows_use(rows, &rig.recorder.writer, i, (uint32_t)i % 3, &written);
     tm_out_rows_free(rows);

@@ -468,6 +468,7 @@ static tm_status begin_host(void *to, const struct tm_trace *trace)
 
         memcpy(device.id, trace->devices[i].id, sizeof(device.id));
         tm_rows_append(d->devices, &device);
+        d->host.devices += trace->devices[i].activities > 0;
     }
     derived_begin_counters(d);
     tm_idle_rows_begin_host(d, trace);
@@ -759,19 +760,36 @@ static void put_finding(struct tm_derived *d, const struct tm_value *finding)
     put_number(d, KEY_SHARE_PCT, tm_get(finding, "share_pct"));
 }
 
+static enum tm_derived_severity severity_of(const char *severity)
+{
+    if (strcmp(severity, "critical") == 0)
+        return TM_DERIVED_CRITICAL;
+    return strcmp(severity, "warning") == 0 ? TM_DERIVED_WARNING : TM_DERIVED_INFO;
+}
+
+/* "critical: TITLE"; where several devices share the row, "critical, gpu:1: TITLE". */
+static tm_strid name_of_finding(struct tm_derived *d, const struct tm_value *finding, const struct tm_value *place,
+                                const struct spot *spot)
+{
+    const char *const title = tm_text(tm_get(finding, "title")), *const severity = tm_text(tm_get(finding, "severity"));
+    const char *const id = spot->device != TM_NONE && spot->host.devices > 1 ? tm_text(tm_get(place, "device")) : "";
+    const char *const slash = strrchr(id, '/');
+    char text[1024];
+
+    if (!*title)
+        return d->keys[NAME_UNTITLED];
+    (void)snprintf(text, sizeof(text), "%.100s%s%.100s%s%s", severity, *severity && *id ? ", " : "",
+                   slash ? slash + 1 : id, *severity || *id ? ": " : "", title);
+    return tm_names_put_string(d->names, text);
+}
+
 static void push_finding(struct tm_derived *d, const struct tm_value *finding, const struct tm_value *place)
 {
-    const char *title = tm_text(tm_get(finding, "title")), *severity = tm_text(tm_get(finding, "severity"));
-    struct derived_row row = { .name = d->keys[NAME_UNTITLED], .sort = TM_DERIVED_FINDING };
+    struct derived_row row = { .row = severity_of(tm_text(tm_get(finding, "severity"))), .sort = TM_DERIVED_FINDING };
     struct spot spot;
 
     find_spot(d, place, &spot);
-    if (*title) {
-        char text[1024];
-
-        (void)snprintf(text, sizeof(text), "%.100s%s%s", severity, *severity ? ": " : "", title);
-        row.name = tm_names_put_string(d->names, text);
-    }
+    row.name = name_of_finding(d, finding, place, &spot);
     if (!spot.host.has_events)
         return;
     row.start_ps = spot.time_ps;
@@ -889,6 +907,7 @@ static void push_all_facts(struct tm_derived *d, const struct tm_value *summary)
 {
     const char *const verdict = tm_text(tm_path(summary, "verdict.text"));
     tm_strid name = *verdict ? tm_names_put_string(d->names, verdict) : d->keys[NAME_FACTS];
+    bool is_first = true;
 
     for (uint64_t i = 0; i < tm_rows_count(d->hosts); i++) {
         struct derived_host host;
@@ -897,8 +916,21 @@ static void push_all_facts(struct tm_derived *d, const struct tm_value *summary)
         if (!host.has_events)
             continue;
         push_facts(d, summary, &host, name);
+        ((struct derived_host *)tm_rows_change(d->hosts, i))->has_verdict = is_first;
+        is_first = false;
         name = d->keys[NAME_FACTS];
     }
+}
+
+bool tm_derived_has_verdict(const struct tm_derived *d, uint32_t number)
+{
+    for (uint64_t i = 0; i < tm_rows_count(d->hosts); i++) {
+        const struct derived_host *const host = tm_rows_at(d->hosts, i);
+
+        if (host->number == number)
+            return host->has_verdict;
+    }
+    return false;
 }
 
 /* A summary with pseudonyms refers to hosts and devices by those. */

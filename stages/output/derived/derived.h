@@ -22,7 +22,8 @@ enum tm_derived_sort {
                          * of the host where device is TM_NONE */
     TM_DERIVED_IDLE,    /* counter: share of a stretch of time in which the devices of the host are idle of one cause,
                          * whose number is `row`, percent */
-    TM_DERIVED_FINDING, /* span "SEVERITY: TITLE", one for each place that it refers to; without length an instant */
+    TM_DERIVED_FINDING, /* span "SEVERITY: TITLE", one for each place that it refers to; without length an instant;
+                         * on the row of its severity */
     TM_DERIVED_FACTS,   /* span over all events of a host: what is known; of the first host, named after the verdict */
     TM_DERIVED_WORK,    /* span on a row of a device that is in the list of tm_derived_work_row */
 };
@@ -37,6 +38,9 @@ enum {
     TM_CAUSES_MOST = 12,                  /* of idle time */
 };
 
+/* A row for each severity of findings, in the order of the viewer. */
+enum tm_derived_severity { TM_DERIVED_CRITICAL, TM_DERIVED_WARNING, TM_DERIVED_INFO, TM_DERIVED_SEVERITIES };
+
 struct tm_derived_row {
     int64_t start_ps, end_ps; /* on the clock of its host; of counters and instants equal */
     double value;             /* of counters */
@@ -44,7 +48,8 @@ struct tm_derived_row {
     uint32_t host;            /* number of the host in the run */
     uint32_t device;          /* index into its trace's devices, the same in every reading of it; TM_NONE = of none */
     uint32_t of_step;         /* the ordinal of the step that it belongs to, plus one; 0 = to none by itself */
-    uint32_t row;  /* of TM_DERIVED_WORK: its number among the rows of the host; of TM_DERIVED_IDLE: the cause */
+    uint32_t row;  /* of TM_DERIVED_WORK: its number among the rows of the host; of TM_DERIVED_IDLE: the cause; of
+                    * TM_DERIVED_FINDING: enum tm_derived_severity */
     uint64_t flow; /* of TM_DERIVED_WORK: spans of one number are joined by arrows; 0 = none */
     uint8_t sort;  /* enum tm_derived_sort */
     struct tm_arguments arguments; /* borrowed until the next one is returned */
@@ -86,6 +91,9 @@ extern const struct tm_observer_type tm_derived_observer;
 /* The findings and the facts of a finished summary, once, after all hosts. */
 tm_status tm_derived_take_summary(struct tm_derived *derived, const struct tm_value *summary);
 
+/* Whether the verdict is on the row of this host: of several, it is on that of the first one with events. */
+bool tm_derived_has_verdict(const struct tm_derived *derived, uint32_t host);
+
 /* No more rows; then those of one host in the order (begin, longer first, sort, device).  Repeatable; fast if hosts are
  * requested in the order of their numbers.
  * out: NULL at the end, and after a failure, which run->error keeps */
@@ -116,7 +124,7 @@ struct derived_row {
     uint32_t arguments_length;
     tm_strid name;
     uint32_t host, device, of_step;
-    uint16_t row;  /* of TM_DERIVED_WORK; the cause of TM_DERIVED_IDLE */
+    uint16_t row;  /* as in struct tm_derived_row */
     uint8_t depth; /* of it: spans that start and end together are nested in this order */
     uint8_t sort;
 };
@@ -126,6 +134,8 @@ struct derived_host {
     uint32_t number;
     char name[128];
     bool has_events;
+    bool has_verdict;          /* its row is named after it */
+    uint32_t devices;          /* with activities */
     int64_t first_ps, last_ps; /* of its events: first start, last end */
     int64_t window_ps;         /* where the window of its devices starts; first_ps if it has none */
 };

@@ -1080,7 +1080,8 @@ tm_status tm_exporter_begin_host(struct tm_exporter *e, const struct tm_trace *t
     memset(e->tracks, 0, sizeof(e->tracks));
     memset(e->categories, 0, sizeof(e->categories));
     look_for_arrows(e);
-    tm_out_rows_begin_host(e->rows, trace);
+    tm_out_rows_begin_host(e->rows, trace,
+                           e->options.derived && tm_derived_has_verdict(e->options.derived, trace->host));
     tm_exporter_begin_counters(e);
     if (e->filter)
         tm_event_filter_begin_host(e->filter, trace);
@@ -1283,14 +1284,22 @@ static uint64_t host_flow(const struct tm_exporter *e)
     return e->options.side ? (uint64_t)e->options.side->number << 60 : 0;
 }
 
+static uint64_t track_of(const struct tm_exporter *e, const struct tm_derived_row *row)
+{
+    if (row->sort == TM_DERIVED_WORK)
+        return tm_out_rows_work(e->rows, row->row);
+    if (row->sort == TM_DERIVED_FINDING)
+        return tm_out_rows_finding(e->rows, (enum tm_derived_severity)row->row);
+    return tm_out_rows_derived(e->rows, (enum tm_derived_sort)row->sort, row->device);
+}
+
 static void write_span(struct tm_exporter *e, const struct tm_derived_row *row)
 {
     const bool is_work = row->sort == TM_DERIVED_WORK;
     /* An arrow between hosts, which are written one after the other, would start at its end. */
     const bool has_flow = !(e->writer->type->numbers_flows && e->options.names_hosts);
     struct tm_lane_span span = {
-        .track = is_work ? tm_out_rows_work(e->rows, row->row)
-                         : tm_out_rows_derived(e->rows, (enum tm_derived_sort)row->sort, row->device),
+        .track = track_of(e, row),
         .event = { .start_ps = e->derived_part.start_ps,
                    .end_ps = e->derived_part.end_ps,
                    .whole_begin_ps = exporter_time(e, row->start_ps),

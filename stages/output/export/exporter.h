@@ -143,13 +143,15 @@ struct tm_out_rows *tm_out_rows_new(struct tm_run *run, struct tm_names *names, 
 void tm_out_rows_free(struct tm_out_rows *r); /* tolerates NULL */
 
 /* The rows of another host; those of the one before are forgotten, but not that their numbers are taken.
+ * in:   has_verdict  its analysis shows the verdict of the run; the name of that row says so where there are several
  * owns: keeps trace until the next one */
-void tm_out_rows_begin_host(struct tm_out_rows *r, const struct tm_trace *trace);
+void tm_out_rows_begin_host(struct tm_out_rows *r, const struct tm_trace *trace, bool has_verdict);
 /* Nothing has been written in the current file. */
 void tm_out_rows_begin_file(struct tm_out_rows *r);
 
 /* A row is identified by a number: that of its track; computed rows follow. */
 uint64_t tm_out_rows_derived(const struct tm_out_rows *r, enum tm_derived_sort sort, uint32_t device);
+uint64_t tm_out_rows_finding(const struct tm_out_rows *r, enum tm_derived_severity severity);
 /* The number of the process of a device's tracks; the program's own if there is none. */
 uint32_t tm_out_rows_device_process(const struct tm_out_rows *r, uint32_t device);
 
@@ -239,7 +241,9 @@ struct tm_out_rows {
     bool device_shares[TM_DEVICES_MOST]; /* its process is that of other devices too, or of none */
     struct near_row near[TM_NEAR_ROWS];
     /* our own names */
-    tm_strid name_own;
+    tm_strid name_own,
+        name_host; /* of our process; name_host: of a host without the verdict, where there are several */
+    bool has_verdict;
     char of_host[160]; /* " \u00b7 host0": after names of rows that may be pinned, where there are several hosts */
 };
 

@@ -85,9 +85,9 @@ enum own_place { PLACE_STEPS, PLACE_GAPS, PLACE_BUSY, PLACE_QUEUE, PLACE_WORK };
 
 enum {
     PLACE_VERDICT,
-    PLACE_FINDINGS,
-    PLACE_ALL_BUSY, /* of all devices together */
-    PLACE_ALL_IDLE, /* by cause */
+    PLACE_FINDINGS,                                          /* a row for each severity */
+    PLACE_ALL_BUSY = PLACE_FINDINGS + TM_DERIVED_SEVERITIES, /* of all devices together */
+    PLACE_ALL_IDLE,                                          /* by cause */
     PLACE_HOST_STEPS = PLACE_ALL_IDLE + TM_CAUSES_MOST,
     PLACE_DEVICES
 };
@@ -175,7 +175,10 @@ static void take_track(struct tm_out_rows *r, const struct tm_track *track)
 static void take_tracks(struct tm_out_rows *r)
 {
     struct out_process own = {
-        .group = GROUP_OURS, .next_tid = TM_FIRST_FREE_NUMBER, .device = TM_NONE, .name = r->name_own
+        .group = GROUP_OURS,
+        .next_tid = TM_FIRST_FREE_NUMBER,
+        .device = TM_NONE,
+        .name = r->has_verdict || !r->names_hosts ? r->name_own : r->name_host,
     };
 
     r->track_count = tm_rows_count(r->trace->tracks);
@@ -497,6 +500,11 @@ static void add_launches(struct tm_out_rows *r, uint32_t device)
 
 static void add_own_rows(struct tm_out_rows *r)
 {
+    static const char *const findings_name[TM_DERIVED_SEVERITIES] = {
+        [TM_DERIVED_CRITICAL] = "critical findings",
+        [TM_DERIVED_WARNING] = "warning findings",
+        [TM_DERIVED_INFO] = "info findings",
+    };
     char host[sizeof(r->trace->host_name)];
 
     (void)tm_redact_host(r->run->redactor, host, sizeof(host), r->trace->host_name);
@@ -507,7 +515,8 @@ static void add_own_rows(struct tm_out_rows *r)
         add_device_row(r, i, "idle gaps", PLACE_GAPS);
     }
     add_host_row(r, "host steps", PLACE_HOST_STEPS);
-    add_host_row(r, "findings", PLACE_FINDINGS);
+    for (uint32_t i = 0; i < TM_DERIVED_SEVERITIES; i++)
+        add_host_row(r, findings_name[i], PLACE_FINDINGS + i);
     add_host_row(r, "verdict", PLACE_VERDICT);
     for (uint32_t i = 0; i < r->device_count; i++)
         add_launches(r, i);
@@ -532,6 +541,7 @@ struct tm_out_rows *tm_out_rows_new(struct tm_run *run, struct tm_names *names, 
     r->planes = TM_FIRST_PLANE - 1;
     r->pids = tm_rows_new_paged(run, TM_ACCOUNT_MODEL, sizeof(int32_t), memory_bytes / 32, PAGE_BYTES);
     r->name_own = tm_names_put_string(names, "Analysis" TM_OF_OURS);
+    r->name_host = tm_names_put_string(names, "Host analysis" TM_OF_OURS);
     if (!tm_failed(run))
         return r;
     tm_out_rows_free(r);
@@ -564,7 +574,7 @@ void tm_out_rows_free(struct tm_out_rows *r)
     tm_give(&r->run->budget, TM_ACCOUNT_MODEL, r, sizeof(*r));
 }
 
-void tm_out_rows_begin_host(struct tm_out_rows *r, const struct tm_trace *trace)
+void tm_out_rows_begin_host(struct tm_out_rows *r, const struct tm_trace *trace, bool has_verdict)
 {
     const size_t part = r->memory_bytes / 16;
     static const struct lane_chunks none;
@@ -572,6 +582,7 @@ void tm_out_rows_begin_host(struct tm_out_rows *r, const struct tm_trace *trace)
     end_host(r);
     memset(r->near, 0, sizeof(r->near)); /* numbers are the host's */
     r->trace = trace;
+    r->has_verdict = has_verdict;
     r->processes = tm_rows_new(r->run, TM_ACCOUNT_MODEL, sizeof(struct out_process), 2 * part);
     r->threads = tm_rows_new(r->run, TM_ACCOUNT_MODEL, sizeof(struct out_thread), 4 * part);
     r->chunks = tm_rows_new_paged(r->run, TM_ACCOUNT_MODEL, sizeof(struct lane_chunks), part, PAGE_BYTES);
@@ -595,17 +606,15 @@ uint64_t tm_out_rows_derived(const struct tm_out_rows *r, enum tm_derived_sort s
 {
     const uint64_t of_host = r->track_count + 2 * (uint64_t)r->device_count;
 
-    assert(sort != TM_DERIVED_WORK);
-    switch (sort) {
-    case TM_DERIVED_STEP:
-        return device < r->device_count ? r->track_count + 2 * (uint64_t)device : of_host;
-    case TM_DERIVED_GAP:
-        return device < r->device_count ? r->track_count + 2 * (uint64_t)device + 1 : of_host;
-    case TM_DERIVED_FACTS:
-        return of_host + 2;
-    default:
-        return of_host + 1;
-    }
+    assert(sort == TM_DERIVED_STEP || sort == TM_DERIVED_GAP || sort == TM_DERIVED_FACTS);
+    if (sort == TM_DERIVED_FACTS)
+        return of_host + 1 + TM_DERIVED_SEVERITIES;
+    return device < r->device_count ? r->track_count + 2 * (uint64_t)device + (sort == TM_DERIVED_GAP) : of_host;
+}
+
+uint64_t tm_out_rows_finding(const struct tm_out_rows *r, enum tm_derived_severity severity)
+{
+    return r->track_count + 2 * (uint64_t)r->device_count + 1 + (uint64_t)severity;
 }
 
 uint64_t tm_out_rows_work(const struct tm_out_rows *r, uint32_t row)
