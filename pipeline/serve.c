@@ -7,6 +7,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <stdio.h>
@@ -14,6 +15,7 @@
 #include <strings.h>
 #include <sys/random.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum {
@@ -186,7 +188,8 @@ struct connection {
     int64_t until_ms; /* it is closed then, or has its ping */
     size_t in_length, head_length, head_sent;
     const struct tm_served_file *file; /* NULL = an answer without a body */
-    uint64_t at, end;
+    int body, opened;                  /* opened: for this answer, to be closed; -1 = none */
+    uint64_t size, at, end;
     char in[TM_HTTP_HEAD_BYTES], head[ANSWER_BYTES];
 };
 
@@ -206,11 +209,35 @@ static int64_t clock_ms(void)
     return (int64_t)(tm_clock_ns() / 1000000);
 }
 
+static void close_body(struct connection *c)
+{
+    if (c->opened >= 0)
+        (void)close(c->opened);
+    c->opened = -1;
+}
+
+/* out: false: there is no such regular file any more */
+static bool open_body(struct connection *c)
+{
+    struct stat info;
+
+    c->body = c->file->fd;
+    c->size = c->file->size;
+    if (!c->file->is_in_folder)
+        return true;
+    c->body = c->opened = openat(c->file->fd, c->file->name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (c->opened < 0 || fstat(c->opened, &info) != 0 || !S_ISREG(info.st_mode))
+        return false;
+    c->size = (uint64_t)info.st_size;
+    return true;
+}
+
 static void close_connection(struct loop *l, struct connection *c)
 {
     if (c->state == ALIVE && --l->alive == 0)
         l->closed_ms = l->now_ms;
     (void)close(c->fd);
+    close_body(c);
     c->state = FREE;
 }
 
@@ -316,14 +343,14 @@ static void answer_file(struct loop *l, struct connection *c, const struct tm_ht
                        l->server->origin);
 
     c->at = 0;
-    c->end = file->size;
+    c->end = c->size;
     if (r->has_range) {
         const bool is_suffix = r->first == UINT64_MAX;
-        const uint64_t first = !is_suffix ? r->first : r->last < file->size ? file->size - r->last : 0;
-        const uint64_t last = is_suffix || r->last >= file->size ? file->size - 1 : r->last;
+        const uint64_t first = !is_suffix ? r->first : r->last < c->size ? c->size - r->last : 0;
+        const uint64_t last = is_suffix || r->last >= c->size ? c->size - 1 : r->last;
 
-        if (!file->size || first >= file->size || (is_suffix && !r->last)) {
-            (void)snprintf(range, sizeof(range), "Content-Range: bytes */%llu\r\n", (unsigned long long)file->size);
+        if (!c->size || first >= c->size || (is_suffix && !r->last)) {
+            (void)snprintf(range, sizeof(range), "Content-Range: bytes */%llu\r\n", (unsigned long long)c->size);
             c->file = NULL;
             answer(l, c, 416, "text/plain", 0, range);
             return;
@@ -332,7 +359,7 @@ static void answer_file(struct loop *l, struct connection *c, const struct tm_ht
         c->at = first;
         c->end = last + 1;
         (void)snprintf(range, sizeof(range), "Content-Range: bytes %llu-%llu/%llu\r\n", (unsigned long long)first,
-                       (unsigned long long)last, (unsigned long long)file->size);
+                       (unsigned long long)last, (unsigned long long)c->size);
     }
     (void)snprintf(more, sizeof(more), "Accept-Ranges: bytes\r\n%s%s%s%.350s%s", range, allowed,
                    file->policy ? "Content-Security-Policy: " : "", policy, file->policy ? "\r\n" : "");
@@ -372,7 +399,7 @@ static void take_request(struct loop *l, struct connection *c, const struct tm_h
         return;
     }
     c->file = find_file(l, name, length);
-    if (c->file)
+    if (c->file && open_body(c))
         answer_file(l, c, r);
     else
         refuse(l, c, 404);
@@ -412,7 +439,7 @@ static ssize_t send_body(struct loop *l, const struct connection *c)
 
     if (file->bytes)
         return send(c->fd, file->bytes + c->at, (size_t)n, MSG_NOSIGNAL);
-    n = pread(file->fd, l->piece, (size_t)n, (off_t)c->at);
+    n = pread(c->body, l->piece, (size_t)n, (off_t)c->at);
     return n > 0 ? send(c->fd, l->piece, (size_t)n, MSG_NOSIGNAL) : 0;
 }
 
@@ -433,7 +460,7 @@ static void write_answer(struct loop *l, struct connection *c)
         if (n > 0)
             c->at += (uint64_t)n;
     } else {
-        if (is_shared(l, c->file) && c->end == c->file->size)
+        if (is_shared(l, c->file) && c->end == c->size)
             l->closed_ms = l->now_ms;
         (void)shutdown(c->fd, SHUT_WR);
         close_connection(l, c);
@@ -479,6 +506,7 @@ static void accept_one(struct loop *l)
     c->state = READING;
     c->in_length = 0;
     c->file = NULL;
+    c->opened = -1;
     c->until_ms = l->now_ms + REQUEST_MS;
 }
 
@@ -575,7 +603,7 @@ tm_status tm_serve(struct tm_run *run, const struct tm_server *server)
         wait_and_serve(l);
     for (struct connection *c = l->connections; c < l->connections + SERVED_MOST; c++)
         if (c->state != FREE)
-            (void)close(c->fd);
+            close_connection(l, c);
     (void)close(l->listener);
     tm_give(&run->budget, TM_ACCOUNT_TABLES, l, sizeof(*l));
     return TM_OK;

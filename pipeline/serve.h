@@ -4,8 +4,8 @@
 
 #include "pipeline/run.h"
 
-/* A few files for a browser on this machine: HTTP/1.1 on 127.0.0.1, GET and HEAD.  Only a list of names made
- * beforehand can be requested; a request opens nothing.  Each address starts with a random token, and a request for
+/* Files for a browser on this machine: HTTP/1.1 on 127.0.0.1, GET and HEAD.  Only a list of names made beforehand can
+ * be requested.  Each address starts with a random token, and a request for
  * another host than the server's own is refused, so that other web pages can get in neither by guessing nor by DNS
  * rebinding. */
 
@@ -35,6 +35,7 @@ struct tm_served_file {
     const char *bytes;  /* NULL: those of fd */
     uint64_t size;
     int fd;
+    bool is_in_folder; /* fd is a folder: the file of that name in it is opened for each answer, whatever its size */
 };
 
 struct tm_server {

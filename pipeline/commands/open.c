@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "pipeline/atomic_file.h"
 #include "pipeline/commands/commands.h"
 #include "pipeline/doc/doc.h"
 #include "pipeline/engine/outputs.h"
@@ -22,10 +23,13 @@
 #define TRACE "trace.pftrace"
 #define SUMMARY "summary.json"
 
-/* Pages that may have a trace beside them; they are served as the report. */
+/* Pages that may have a trace beside them; they are served as the report.  That of a split trace has parts, too. */
 static const struct page {
     const char *name, *trace;
-} pages[] = { { REPORT, TRACE }, { "compare.html", "compare.pftrace" } };
+    bool has_parts;
+} pages[] = { { REPORT, TRACE, false },
+              { "compare.html", "compare.pftrace", false },
+              { "index.html", "overview.pftrace", true } };
 
 enum { PAGES = sizeof(pages) / sizeof(pages[0]) };
 
@@ -42,19 +46,20 @@ static const char report_policy[] =
     "base-uri 'none'; form-action 'none'; frame-ancestors 'self'";
 
 /* The rows that are pinned and expanded in Perfetto: of a run, or of a comparison.  The names of the analysis end with the host
- * where there are several, and names of two runs with theirs.  Of several hosts, the rows of single devices and the steps of
- * each host stay in the analysis: pinned rows should leave room for the others. */
+ * where there are several, and names of two runs with theirs.  Of several hosts, all rows but the verdict and the findings
+ * stay in the analysis of each host, and facts without a cost too: pinned rows should leave room for the others.  A link to a place of one device pins
+ * the rows of that device instead (page.js). */
 #define PINNED                                                                                                         \
-    "^(((Analysis|Comparison)|findings|busy share) \u00b7 tracemill( \u00b7 .*)?"                                      \
-    "|(step difference|step time, .*|host steps|[a-z]+:[0-3] (steps|idle gaps)) \u00b7 tracemill)$"
-#define EXPANDED "^(Analysis|Comparison) \u00b7 tracemill( \u00b7 .*)?$"
+    "^((Analysis|Comparison|(critical|warning) findings) \u00b7 tracemill( \u00b7 .*)?"                                \
+    "|(busy share|step difference|step time, .*|host steps|[a-z]+:[0-3] (steps|idle gaps)) \u00b7 tracemill)$"
+#define EXPANDED "^(Analysis|Host analysis|Comparison) \u00b7 tracemill( \u00b7 .*)?$"
 
 /* Where Perfetto's page may fetch a trace from. */
 enum { LINK_PORT = 9001, LINK_BYTES = 4096 };
 
 #define SHARED "trace"
 
-enum { FILES_MOST = 8 };
+enum { PARTS_MOST = 9999, FILES_MOST = 8 + PARTS_MOST };
 
 struct opened {
     struct tm_run *run;
@@ -63,6 +68,9 @@ struct opened {
     struct tm_guarded_folder made; /* fd -1 = nothing was made */
     struct tm_served_file files[FILES_MOST];
     size_t file_count;
+    int parts; /* folder of the parts; -1 = there are none */
+    char part_names[PARTS_MOST][TM_PART_NAME_BYTES];
+    size_t part_count;
     char trace[TM_PLACE_BYTES]; /* "" = there is none */
     bool has_report;
 };
@@ -144,6 +152,18 @@ static void add_trace(struct opened *o, const char *path)
     (void)snprintf(o->trace, sizeof(o->trace), "%s", realpath(path, real) ? real : path);
 }
 
+static void add_part(void *to, const char *name)
+{
+    struct opened *const o = to;
+
+    if (o->part_count == PARTS_MOST)
+        return;
+    memcpy(o->part_names[o->part_count], name, strlen(name) + 1); /* tm_is_part_name */
+    o->files[o->file_count++] = (struct tm_served_file){
+        .name = o->part_names[o->part_count++], .type = "application/octet-stream", .fd = o->parts, .is_in_folder = true
+    };
+}
+
 static void add_report(struct opened *o, const char *folder, const struct page *page)
 {
     char path[TM_PLACE_BYTES];
@@ -152,17 +172,34 @@ static void add_report(struct opened *o, const char *folder, const struct page *
     o->has_report = add_file(o, path, REPORT, "text/html; charset=utf-8", report_policy);
     join(path, folder, page->trace);
     add_trace(o, path);
+    if (!page->has_parts)
+        return;
+    o->parts = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (o->parts >= 0)
+        (void)tm_split_folder_list(folder, add_part, o);
+    if (*o->trace || !o->part_count)
+        return;
+    join(path, folder, o->part_names[0]);
+    add_trace(o, path);
 }
 
 /* --- existing reports --- */
 
-static bool is_there(const char *folder, const char *name)
+static void ignore_part(void *to, const char *name)
+{
+    (void)to;
+    (void)name;
+}
+
+static bool is_there(const char *folder, const struct page *page)
 {
     char path[TM_PLACE_BYTES];
     struct stat info;
 
-    join(path, folder, name);
-    return stat(path, &info) == 0 && S_ISREG(info.st_mode);
+    join(path, folder, page->name);
+    if (stat(path, &info) != 0 || !S_ISREG(info.st_mode))
+        return false;
+    return !page->has_parts || tm_split_folder_list(folder, ignore_part, NULL);
 }
 
 static void name_after(struct opened *o, const char *path)
@@ -204,7 +241,7 @@ static bool find_written(struct opened *o, const char *path)
         return false;
     if (S_ISDIR(info.st_mode)) {
         for (size_t i = 0; i < PAGES; i++) {
-            if (!is_there(path, pages[i].name))
+            if (!is_there(path, &pages[i]))
                 continue;
             name_after(o, path);
             add_report(o, path, &pages[i]);
@@ -226,6 +263,8 @@ static bool find_written(struct opened *o, const char *path)
     (void)snprintf(o->folder, sizeof(o->folder), "%.*s", slash ? (int)(slash - path) : 1, slash ? path : ".");
     if (!*o->folder)
         (void)snprintf(o->folder, sizeof(o->folder), "/");
+    if (!is_there(o->folder, page))
+        return false;
     name_after(o, o->folder);
     add_report(o, o->folder, page);
     return true;
@@ -367,7 +406,9 @@ static tm_status run_open(struct tm_run *run, const struct tm_options *options)
     char origin[TM_ORIGIN_BYTES];
     tm_status st = TM_OK;
 
-    *o = (struct opened){ .run = run, .options = options, .made = { .fd = -1 } };
+    o->run = run;
+    o->options = options;
+    o->made.fd = o->parts = -1;
     add_text(o, "", "text/html; charset=utf-8", page_policy, tm_served_html);
     add_text(o, "served.js", "text/javascript; charset=utf-8", NULL, tm_served_js);
     add_text(o, "served.css", "text/css; charset=utf-8", NULL, tm_served_css);
@@ -380,8 +421,10 @@ static tm_status run_open(struct tm_run *run, const struct tm_options *options)
     if (!tm_failed(run))
         tm_serve(run, &server);
     for (size_t i = 0; i < o->file_count; i++)
-        if (o->files[i].fd >= 0)
+        if (o->files[i].fd >= 0 && !o->files[i].is_in_folder)
             (void)close(o->files[i].fd);
+    if (o->parts >= 0)
+        (void)close(o->parts);
     if (o->made.path) {
         tm_signals_release_folder();
         tm_guarded_folder_remove(&o->made);
@@ -398,10 +441,11 @@ const struct tm_verb tm_open_verb = {
     .usage = "RUN|FILE|REPORT [--no-browser] [OPTION...]",
     .description =
         "Serves a report and its trace on 127.0.0.1 and opens the browser. Each finding, and each row of a table that says when it starts (steps, idle gaps, kernels and others), has a link that opens the trace at that place at https://ui.perfetto.dev, with the rows of the analysis pinned. The trace goes from the page to the Perfetto tab inside the browser; nothing is uploaded.\n"
-        "INPUT is what report reads, which is analyzed first; a folder with a report.html, or that file, with trace.pftrace beside it (report --format html,perfetto); the same of a comparison, compare.html and compare.pftrace (compare --format html,perfetto); or a trace for Perfetto (.pftrace). The server answers on this machine only, at an address with a random token, and ends when the page is closed or with Ctrl-C. --no-browser prints the address and serves. --perfetto-link opens Perfetto without a page of its own; it fetches the trace from 127.0.0.1:9001, the only port of this machine that https://ui.perfetto.dev may read, and the server ends when it has it.",
+        "INPUT is what report reads, which is analyzed first; a folder with a report.html, or that file, with trace.pftrace beside it (report --format html,perfetto); the same of a comparison, compare.html and compare.pftrace (compare --format html,perfetto); the folder of a split trace, or its index.html, each of whose parts then has such a link; or a trace for Perfetto (.pftrace). The server answers on this machine only, at an address with a random token, and ends when the page is closed or with Ctrl-C. --no-browser prints the address and serves. --perfetto-link opens Perfetto without a page of its own; it fetches the trace from 127.0.0.1:9001, the only port of this machine that https://ui.perfetto.dev may read, and the server ends when it has it.",
     .examples =
         "tracemill open logdir --latest           analyze the newest run and show it\n"
         "tracemill open run.report                an existing report\n"
+        "tracemill open run.split                 the parts of a split trace\n"
         "tracemill open run.pftrace --perfetto-link    the trace alone; Perfetto fetches it\n"
         "tracemill open run.pftrace --no-browser  print the address: over ssh, forward its port\n",
     .bit = TM_FOR_OPEN,

@@ -330,6 +330,23 @@ static void go_through_listed(struct tm_run *run, const char *folder, FILE *inde
         (void)tm_fail_system(&run->error, TM_ERR_OUTPUT, -1, errno, "cannot read '%s/%s'", folder, TM_SPLIT_INDEX);
 }
 
+bool tm_split_folder_list(const char *folder, void (*take)(void *to, const char *name), void *to)
+{
+    FILE *const index = open_index(folder);
+    char line[LINE_BYTES];
+
+    if (!index)
+        return false;
+    while (fgets(line, sizeof(line), index)) {
+        const char *const name = value_of(line, "file");
+
+        if (name && tm_is_part_name(name))
+            take(to, name);
+    }
+    (void)fclose(index);
+    return true;
+}
+
 tm_status tm_split_folder_clear(struct tm_run *run, const char *folder)
 {
     char path[PATH_BYTES];

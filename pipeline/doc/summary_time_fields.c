@@ -82,7 +82,8 @@ static const struct tm_doc_field steps_list[] = {
     { "device_span_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Device span", .help = "From the first start to the "
       "last end of the step's activities on the device." },
     { "period_ps", TM_DOC_TIME | TM_DOC_OR_NULL | TM_DOC_ADDS, .title = "Step time" },
-    { "end_ps", TM_DOC_MOMENT | TM_DOC_OR_NULL, .help = "Parts of the step time." },
+    { "end_ps", TM_DOC_MOMENT | TM_DOC_OR_NULL, .title = "End", .help = "Last end of the step's activities on the "
+      "device; else of its marker on the host." },
     { "busy_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Busy", .help = "Time of the step in which the device works; "
       "on a TPU including the waits of the core." },
     { "compute_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Compute", .help = "Time of the step in which the device "

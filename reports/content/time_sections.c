@@ -126,19 +126,19 @@ static void emit_slowest(const struct tm_content *content, const struct tm_value
     const size_t n = tm_pick_largest(list, by_host ? "host_span_ps" : "period_ps", "chosen", SLOWEST_MOST, pick);
 
     if (n >= SLOWEST_LEAST)
-        tm_emit_table(content,
-                      &(struct tm_table){
-                          .id = "steps-slowest",
-                          .caption = "Slowest analyzed steps",
-                          .shows =
-                              "number, host, period_ps, busy_ps, compute_ps, exposed_collective_ps rare, host_span_ps, "
-                              "device_span_ps wide, begin_ps wide, launches wide, compile rare, device wide",
-                          .list = "steps.list",
-                          .pick = pick,
-                          .picks = n,
-                          .is_only_picked = true,
-                          .is_detail = true,
-                          .paper_rows = 10 });
+        tm_emit_table(
+            content,
+            &(struct tm_table){
+                .id = "steps-slowest",
+                .caption = "Slowest analyzed steps",
+                .shows = "number, host, period_ps, busy_ps, compute_ps, exposed_collective_ps rare, host_span_ps, "
+                         "device_span_ps wide, begin_ps wide, end_ps wide, launches wide, compile rare, device wide",
+                .list = "steps.list",
+                .pick = pick,
+                .picks = n,
+                .is_only_picked = true,
+                .is_detail = true,
+                .paper_rows = 10 });
 }
 
 static const struct tm_table skipped = {

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# embed.sh FOLDER PALETTE.C SCRIPT...: print a C file with the style sheet (FOLDER/{style,tools}.css and the colours of
-# the palette) and the script (its parts, in that order, as one function), each with its hash for the page's content
-# security policy.
+# embed.sh FOLDER PALETTE.C {NAME FILE.js...}...: print a C file with the style sheet (FOLDER/{style,tools}.css and the
+# colours of the palette) and each script (its files, in that order, as one function) as tm_asset_NAME, with its hash for
+# the page's content security policy.
 # Needs only what every build machine has: sed, awk, od, sha256sum, base64.
 set -euo pipefail
 export LC_ALL=C
@@ -57,12 +57,24 @@ c_array() { # name, file
 
 [ "$(colours | wc -l)" -ge 20 ] || { echo "embed.sh: the rows of $palette are not in their form" >&2; exit 1; }
 style >"$work/style"
-script "$@" >"$work/script"
-if grep -qi '</\(style\|script\)' "$work/style" "$work/script"; then
+names=(style)
+while [ $# -gt 0 ]; do
+    name=$1
+    files=()
+    shift
+    while [ $# -gt 0 ] && [[ $1 = *.js ]]; do
+        files+=("$1")
+        shift
+    done
+    script "${files[@]}" >"$work/$name"
+    names+=("$name")
+done
+if grep -qi '</\(style\|script\)' "$work"/*; then
     echo 'embed.sh: an end tag inside an asset' >&2
     exit 1
 fi
 echo '/* Made by reports/html/embed.sh: do not edit. */'
 echo '#include "reports/html/html_page.h"'
-c_array style "$work/style"
-c_array script "$work/script"
+for name in "${names[@]}"; do
+    c_array "$name" "$work/$name"
+done

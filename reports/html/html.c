@@ -487,7 +487,7 @@ static void put_page(struct tm_page *page)
     };
 
     tm_front_make(&front, page->summary);
-    tm_html_head(&page->w, front.title, page->document->made_by, true);
+    tm_html_head(&page->w, front.title, page->document->made_by, &tm_asset_script);
     tm_htmlw_open(&page->w, "body");
     put_skip(page);
     put_links(page);
@@ -498,9 +498,7 @@ static void put_page(struct tm_page *page)
     tm_htmlw_close_line(&page->w);
     put_footer(page);
     tm_htmlw_close_line(&page->w); /* frame */
-    tm_htmlw_open(&page->w, "script");
-    tm_htmlw_verbatim(&page->w, tm_asset_script.bytes, tm_asset_script.length);
-    tm_htmlw_close_line(&page->w);
+    tm_html_script(&page->w, &tm_asset_script);
     tm_htmlw_close(&page->w);
     tm_htmlw_close_line(&page->w);
 }

@@ -151,10 +151,13 @@ struct tm_asset {
 };
 
 extern const struct tm_asset tm_asset_style, tm_asset_script;
+extern const struct tm_asset tm_asset_parts_script; /* of the list of parts */
 
 /* From the doctype to </head>: a page that loads nothing, and whose policy allows only its own style, and its own
- * script if it has one, by hash.
+ * script, by hash.
  * in:     title  any bytes, shown before the name of the program's page */
-void tm_html_head(struct tm_htmlw *w, const char *title, const char *page, bool has_script);
+void tm_html_head(struct tm_htmlw *w, const char *title, const char *page, const struct tm_asset *script);
+/* The script, at the end of the page. */
+void tm_html_script(struct tm_htmlw *w, const struct tm_asset *script);
 
 #endif

@@ -276,6 +276,7 @@ static void put_use(struct parts_page *p)
     tm_htmlw_open(&p->w, "ul");
     if (tm_has(tm_get(p->list, "overview")))
         put_overview(p, tm_text(tm_path(p->list, "overview.file")));
+    put_step_of_use(p, "With links from this list: ", "tracemill open FOLDER", " serves it on this machine.");
     put_step_of_use(p, "In a browser: open ", "ui.perfetto.dev",
                     " and drop a part onto it. The file does not leave this machine.");
     put_step_of_use(p, "If a part is too large for the browser's memory: run ",
@@ -309,12 +310,13 @@ tm_status tm_html_parts_write(struct tm_run *run, const struct tm_doc *doc, FILE
 
     p.parts = tm_get(p.list, "parts");
     survey_parts(&p);
-    tm_html_head(&p.w, tm_text(tm_get(p.list, "run")), "tracemill split", false);
+    tm_html_head(&p.w, tm_text(tm_get(p.list, "run")), "tracemill split", &tm_asset_parts_script);
     tm_htmlw_open(&p.w, "body");
     put_top(&p);
     put_table(&p);
     put_use(&p);
     put_footer(&p);
+    tm_html_script(&p.w, &tm_asset_parts_script);
     tm_htmlw_close(&p.w);
     tm_htmlw_close_line(&p.w);
     if (fflush(to) != 0 || ferror(to))

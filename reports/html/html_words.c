@@ -571,14 +571,13 @@ void tm_page_missing(struct tm_page *page, const char *what, const struct tm_mis
 
 enum { POLICY_BYTES = 512 };
 
-static void put_policy(struct tm_htmlw *w, bool has_script)
+static void put_policy(struct tm_htmlw *w, const struct tm_asset *script)
 {
     char policy[POLICY_BYTES];
 
     (void)snprintf(policy, sizeof(policy),
-                   "default-src 'none'; style-src '%s'; script-src %s%s%s; base-uri 'none'; form-action 'none'",
-                   tm_asset_style.hash, has_script ? "'" : "", has_script ? tm_asset_script.hash : "'none'",
-                   has_script ? "'" : "");
+                   "default-src 'none'; style-src '%s'; script-src '%s'; base-uri 'none'; form-action 'none'",
+                   tm_asset_style.hash, script->hash);
     tm_htmlw_open_with(w, "meta", "http-equiv", "Content-Security-Policy", "content", policy, NULL);
     tm_htmlw_leaf(w);
 }
@@ -589,14 +588,14 @@ static void put_meta(struct tm_htmlw *w, const char *name, const char *content)
     tm_htmlw_leaf(w);
 }
 
-void tm_html_head(struct tm_htmlw *w, const char *title, const char *page, bool has_script)
+void tm_html_head(struct tm_htmlw *w, const char *title, const char *page, const struct tm_asset *script)
 {
     tm_htmlw_verbatim(w, "<!DOCTYPE html>\n", sizeof("<!DOCTYPE html>\n") - 1);
     tm_htmlw_open_with(w, "html", "lang", "en", NULL);
     tm_htmlw_open(w, "head");
     tm_htmlw_open_with(w, "meta", "charset", "utf-8", NULL);
     tm_htmlw_leaf(w);
-    put_policy(w, has_script);
+    put_policy(w, script);
     put_meta(w, "viewport", "width=device-width, initial-scale=1");
     put_meta(w, "color-scheme", "light dark");
     put_meta(w, "referrer", "no-referrer");
@@ -606,5 +605,12 @@ void tm_html_head(struct tm_htmlw *w, const char *title, const char *page, bool 
     tm_htmlw_open(w, "style");
     tm_htmlw_verbatim(w, tm_asset_style.bytes, tm_asset_style.length);
     tm_htmlw_close_line(w);
+    tm_htmlw_close_line(w);
+}
+
+void tm_html_script(struct tm_htmlw *w, const struct tm_asset *script)
+{
+    tm_htmlw_open(w, "script");
+    tm_htmlw_verbatim(w, script->bytes, script->length);
     tm_htmlw_close_line(w);
 }

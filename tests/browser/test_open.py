@@ -8,6 +8,7 @@ there is none.  That has nothing to do with the trace that it is given here."""
 
 import functools
 import http.server
+import json
 import re
 import subprocess
 import sys
@@ -18,6 +19,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 import make_profile  # noqa: E402
+import make_pytorch  # noqa: E402
 from devtools import BROWSER, Browser, DevToolsError, Page  # noqa: E402
 from perfetto import importer  # noqa: E402
 from tap import Tap  # noqa: E402
@@ -29,9 +31,11 @@ VISIBLE = """(() => { const w = window.app?.trace?.timeline.visibleWindow.toTime
     return w ? [String(w.start), String(w.end)] : null; })()"""
 # How many rows a query that was run found.
 QUERIED = "Number(/Query result[^]*?([0-9]+) rows?/i.exec(document.body.textContent)?.[1] || 0)"
-# The start of the slice that is selected.
-SELECTED = """(() => { const s = window.app?.trace?.selection.selection;
-    return s?.kind === 'track_event' ? String(s.ts) : null; })()"""
+# The slice that is selected.
+SELECTION = """(() => { const s = window.app?.trace?.selection.selection;
+    return s?.kind === 'track_event' ? { ts: String(s.ts), name: s.name, category: s.category } : null; })()"""
+EXPANDED = """(window.app?.trace?.workspace || window.app.trace.currentWorkspace).flatTracks
+    .filter((t) => t.expanded && t.hasChildren).map((t) => t.name)"""
 PINNED = "window.app?.trace?.workspace?.pinnedTracks.map((t) => t.name) || window.app.trace.currentWorkspace.pinnedTracks.map((t) => t.name)"
 
 
@@ -104,6 +108,25 @@ def settled(viewer, place):
     return window
 
 
+def device_of(page, row):
+    return page.js(f"{row}.querySelector('td.id')?.textContent || ''")
+
+
+def check_rows(tap, viewer, device, host=""):
+    """After a link to a place on a device: what is pinned is the verdict, and its findings, steps and idle time; its own streams are unfolded."""
+    of = f" · tracemill{f' · {host}' if host else ''}"
+    pinned = viewer.value(PINNED) or []
+    allowed = {f"{what}{of}" for what in ("critical findings", "warning findings", "busy share", "host steps", f"{device} steps", f"{device} idle gaps", f"{device} busy share")}
+    other = [name for name in pinned if name not in allowed and not name.startswith("Analysis · tracemill")]
+    tap.ok({f"{device} steps{of}", f"{device} idle gaps{of}"} <= set(pinned) and not other and len([n for n in pinned if n.startswith("Analysis")]) == 1,
+           f"of {device} what helps is pinned, and nothing of others", pinned, other)
+    kind, number = device.upper().split(":")
+    expanded = viewer.value(EXPANDED) or []
+    wanted = "host:CPU" if kind == "CPU" else f"(device:{kind}:{number}|{kind} {number})"
+    tap.ok(any(re.match(f"/?{wanted}( |$)", name) for name in expanded) and not any("analysis" in name.lower() for name in expanded),
+           f"of {device} the streams are unfolded", expanded)
+
+
 def check(tap, browser, address, ui, folder):
     page = browser.open_page(width=1400, height=1000)
     page.go(address)
@@ -125,12 +148,11 @@ def check(tap, browser, address, ui, folder):
     end, begin = map(int, re.search(r"ts < (\d+) and ts \+ dur > (\d+)", sql[0]).groups())
     window = settled(viewer, (begin, end))
     tap.ok(holds(window, (begin, end)), "Perfetto shows the place of the finding", f"{window} of {begin}-{end}")
-    pinned = viewer.value(PINNED)
-    tap.ok(pinned and any(name.startswith("Analysis") or name.startswith("findings") for name in pinned),
-           "with the rows of the analysis pinned", pinned)
+    device = page.js(f"{REPORT}.querySelector('ul.where li span').textContent.split(', ').pop()")
+    check_rows(tap, viewer, device)
     page.wait_for("document.getElementById('status').textContent.includes('is in the Perfetto tab')", 20)
     before = tabs(browser)
-    row = f"{REPORT}.querySelector('table[aria-labelledby=caption-gaps-longest] tbody tr')"
+    row = f"[...{REPORT}.querySelectorAll('table[aria-labelledby=caption-gaps-longest] tbody tr')].find((r) => r.querySelector('td.id').textContent === '{device}')"
     start, lasts = (int(page.js(f"{row}.cells[{i}].dataset.v")) // 1000 for i in (0, 1))
     page.send("Runtime.evaluate", expression=f"{row}.querySelector('a.in-perfetto').click()", userGesture=True)
     window = settled(viewer, (start, start + lasts))
@@ -139,21 +161,28 @@ def check(tap, browser, address, ui, folder):
     elsewhere = [r for r in page.requests if not r.startswith((address, "data:", "about:"))]
     tap.ok(not elsewhere, "the page asks nothing of another host", *elsewhere)
     kernels = opened_by(browser, page, f"{REPORT}.querySelector('table[aria-labelledby=caption-kernel-names] tbody a.in-perfetto')")
-    found = kernels and kernels.value(QUERIED, 30)
+    found = kernels and kernels.value(QUERIED)
     tap.ok(found and found > 0, f"a kernel's row lists its slices: {found}", found)
+    selected = kernels and kernels.value(SELECTION, 30)
+    name = page.js(f"(({REPORT}.querySelector('table[aria-labelledby=caption-kernel-names] tbody a.in-perfetto').closest('th')).querySelector('.full, summary') || "
+                   f"{REPORT}.querySelector('table[aria-labelledby=caption-kernel-names] tbody th').firstChild).textContent")
+    tap.ok(selected and selected["name"] == name and selected["category"] != "launch", "and selects the longest one", selected, name)
+    pinned = kernels and kernels.value(PINNED)
+    tap.ok(pinned == ["Analysis · tracemill"], "with the verdict pinned, and room for the list", pinned)
     row = f"{REPORT}.querySelector('table[aria-labelledby=caption-ops] tbody tr:has(a.in-perfetto)')"
     start = page.js(f"[...{row}.cells].find((cell) => cell.querySelector('a.in-perfetto')).dataset.v")
     viewer = opened_by(browser, page, f"{row}.querySelector('a.in-perfetto')")
-    selected = viewer and viewer.value(SELECTED, 30)
-    tap.ok(selected == str((int(start) + 500) // 1000),
-           "an operation's row selects a slice at its first start", selected, start)
+    selected = viewer and viewer.value(SELECTION, 30)
+    tap.ok(selected and selected["ts"] == str((int(start) + 500) // 1000) and selected["category"] not in ("tracemill", "derived", "module"),
+           "an operation's row selects its slice at its first start, not a computed one", selected, start)
     steps = f"{REPORT}.querySelectorAll('table[aria-labelledby=caption-steps-slowest] tbody tr')"
     for which, key in (("first", "[0]"), ("last", ".at(-1)")):  # where the trace ends there is no room for a margin, or a wait for devices
         page.go(address)
         page.wait_for(f"{REPORT}.querySelectorAll('a.in-perfetto').length", 20)
         row = f"[...{steps}].sort((a, b) => {START_OF.format('a')} - {START_OF.format('b')}){key}"
         titles = page.js(f"[...{REPORT}.querySelectorAll('table[aria-labelledby=caption-steps-slowest] thead th')].map((th) => th.textContent)")
-        start, lasts = (int(page.js(of)) // 1000 for of in (START_OF.format(row), f"{row}.cells[{titles.index('Host span')}].dataset.v"))
+        end, lasts = (int(page.js(f"{row}.cells[{titles.index(title)}].dataset.v")) // 1000 for title in ("End", "Device span"))
+        start = end - lasts
         viewer = opened_by(browser, page, f"{row}.querySelector('a.in-perfetto')")
         window = viewer and settled(viewer, (start, start + lasts))
         tap.ok(holds(window, (start, start + lasts)), f"the {which} of the slowest steps is shown", f"{window} of {start}-{start + lasts}")
@@ -197,6 +226,75 @@ def check_comparison(tap, ui, folder):
     tap.ok(ended(program) == 0, "it ends with the browser")
 
 
+def check_place(tap, page, source, caption, host=""):
+    """The first row of a table: its link shows its place, with the rows of its device."""
+    row = f"{REPORT}.querySelector('table[aria-labelledby={caption}] tbody tr')"
+    start, lasts = (int(page.js(f"{row}.cells[{i}].dataset.v")) // 1000 for i in (0, 1))
+    device = device_of(page, row)
+    viewer = opened_by(page.browser, page, f"{row}.querySelector('a.in-perfetto')")
+    window = settled(viewer, (start, start + lasts)) if viewer else None
+    tap.ok(holds(window, (start, start + lasts)), f"{source}: the first row of {caption} is shown", f"{window} of {start}-{start + lasts}")
+    if viewer:
+        check_rows(tap, viewer, device.rpartition("/")[2] or "cpu:0", host)
+
+
+def check_other_devices(tap, ui, folder):
+    """TPUs, CPUs, and two ranks of PyTorch, whose clock is that of the trace as recorded."""
+    ranks = [folder / f"rank{rank}.json" for rank in range(2)]
+    for rank, path in enumerate(ranks):
+        path.write_bytes(make_pytorch.rank_of(rank))
+    for kind in ("tpu", "cpu", "ranks"):
+        sources = ranks if kind == "ranks" else [folder / f"{kind}.xplane.pb"]
+        if kind != "ranks":
+            sources[0].write_bytes(make_profile.MAKERS[kind](seed=5).encode())
+        result = run("report", *sources, "-o", folder / kind, "--format", "html,perfetto", "--quiet")
+        tap.ok(result.status == 0, f"{kind}: a report and its trace", result)
+        program = served(folder / kind, ui)
+        address = program.stdout.readline().strip()
+        with Browser(folder / f"browser-{kind}") as browser:
+            page = browser.open_page(width=1400, height=1000)
+            page.go(address)
+            page.wait_for(f"{REPORT}.querySelectorAll('a.in-perfetto').length", 20)
+            places, linked = (page.js(f"{REPORT}.querySelectorAll('ul.where li{what}').length") for what in ("", " a.in-perfetto"))
+            tap.ok(places == linked > 0, f"{kind}: each place of a finding has a link: {linked} of {places}")
+            device = page.js(f"{REPORT}.querySelector('table[aria-labelledby=caption-gaps-longest] tbody td.id')?.textContent || ''")
+            check_place(tap, page, kind, "caption-gaps-longest", device.rpartition("/")[0])
+        tap.ok(ended(program) == 0, "it ends with the browser")
+
+
+def check_parts(tap, ui, folder):
+    """The list of a split trace: each part and the overview open whole; each step of the overview names its part."""
+    source = folder / "split.xplane.pb"
+    source.write_bytes(make_profile.MAKERS["gpu"](seed=5).encode())
+    result = run("split", source, "-o", folder / "parts", "--by", "step=2", "--quiet")
+    tap.ok(result.status == 0, "a trace is split", result)
+    index = json.loads((folder / "parts" / "index.json").read_text(encoding="utf-8"))
+    program = served(folder / "parts", ui)
+    address = program.stdout.readline().strip()
+    with Browser(folder / "browser-parts") as browser:
+        page = browser.open_page(width=1400, height=1000)
+        page.go(address)
+        links = page.wait_for(f"{REPORT}.querySelectorAll('tbody a.in-perfetto').length", 20)
+        tap.ok(links == len(index["parts"]) > 1, f"each part has a link: {links}")
+        tap.ok(not page.said, "nothing is complained of", *page.said)
+        for what, element, place in (("the last part", f"[...{REPORT}.querySelectorAll('tbody a.in-perfetto')].at(-1)", index["parts"][-1]),
+                                     ("the overview", f"{REPORT}.querySelector('li a.in-perfetto')", index["overview"])):
+            viewer = opened_by(browser, page, element)
+            title = viewer and viewer.value("window.app?.trace?.traceInfo?.traceTitle", SECONDS)
+            tap.ok(title and (place["file"] in title or place is index["overview"]), f"{what} opens", title)
+            pinned = viewer and viewer.value(PINNED)
+            tap.ok(pinned and any(name.startswith("gpu:0 steps") for name in pinned), f"{what}: with the rows of the analysis pinned", pinned)
+        elsewhere = [r for r in page.requests if not r.startswith((address, "data:", "about:"))]
+        tap.ok(not elsewhere, "the page asks nothing of another host", *elsewhere)
+    tap.ok(ended(program) == 0, "it ends with the browser")
+    done = importer.load(folder / "parts" / "overview.pftrace", """select s.name, group_concat(a.string_value) from slice s
+        join track t on t.id = s.track_id left join args a on a.arg_set_id = s.arg_set_id and a.key = 'debug.part'
+        where t.name like '% steps · tracemill' group by s.id""")
+    files = {part["file"] for part in index["parts"]}
+    wrong = [row for row in done.rows[0] if not row[1] or not all(any(name in row[1] for name in files) for _ in row)]
+    tap.ok(done.rows[0] and not wrong, f"each of {len(done.rows[0])} steps of the overview names its part", *wrong[:5], done.error)
+
+
 def check_link(tap, ui, folder):
     """Perfetto fetches the trace from port 9001 without a page of ours."""
     source = folder / "linked.xplane.pb"
@@ -217,7 +315,7 @@ def check_link(tap, ui, folder):
         shown = Opened.value(viewer, "window.app?.trace?.traceInfo?.traceTitle", SECONDS)
         tap.ok(shown, "Perfetto shows the trace", shown)
         pinned = Opened.value(viewer, PINNED)
-        tap.ok(pinned and any(name.startswith("findings") for name in pinned), "with the rows of the analysis pinned", pinned)
+        tap.ok(pinned and any("findings" in name for name in pinned), "with the rows of the analysis pinned", pinned)
     tap.ok(ended(program) == 0, "it ends once Perfetto has the trace")
 
 
@@ -237,6 +335,8 @@ def main():
             check(tap, browser, address, ui, folder)
         tap.ok(ended(program) == 0, "it ends with the browser")
         check_comparison(tap, ui, folder)
+        check_other_devices(tap, ui, folder)
+        check_parts(tap, ui, folder)
         check_link(tap, ui, folder)
     server.shutdown()
     tap.done()

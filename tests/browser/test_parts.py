@@ -1,8 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""index.html of a split trace in a real browser: every part is on it, its links lead to the parts, nothing runs or loads."""
+"""index.html of a split trace in a real browser: every part is on it, its links lead to the parts, nothing but its own
+script runs, and nothing loads; each part, and the overview, has a button that hands the file to Perfetto's tab."""
 
+import base64
 import contextlib
+import hashlib
 import html
 import json
 import re
@@ -13,6 +16,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 import make_profile  # noqa: E402
 from devtools import BROWSER, Browser  # noqa: E402
 from tap import Tap  # noqa: E402
+from test_behaviour import DROP, PERFETTO_TAB  # noqa: E402
 from test_page import Balance, browse  # noqa: E402
 from tracemill import DEMO, Scratch, run  # noqa: E402
 
@@ -28,9 +32,11 @@ def check(tap, name, out, browser):
     parser.close()
     tap.ok(not parser.wrong and not parser.open, f"{name}: tags are balanced", parser.wrong[:5], parser.open[:5])
     tap.ok(sorted(parser.addresses) == sorted(links), f"{name}: links lead to the parts, to their overview, and nowhere else", parser.addresses[:10])
-    tap.ok(not parser.handlers and "<script" not in text, f"{name}: there is no script", parser.handlers[:10])
-    tap.ok("default-src 'none'" in html.unescape(text) and "script-src 'none'" in html.unescape(text),
-           f"{name}: the page forbids itself to load or run anything")
+    script = re.findall(r"<script>(.*?)</script>", text, re.DOTALL)
+    own = "sha256-" + base64.b64encode(hashlib.sha256("".join(script).encode()).digest()).decode()
+    tap.ok(not parser.handlers and text.count("<script") == 1, f"{name}: there is one script", parser.handlers[:10])
+    tap.ok("default-src 'none'" in html.unescape(text) and f"script-src '{own}';" in html.unescape(text),
+           f"{name}: the page forbids itself to load anything, and to run anything else", own)
     if browser is None:
         tap.skip(f"{name}: in a browser", "no chromium")
         return
@@ -41,6 +47,30 @@ def check(tap, name, out, browser):
     tap.ok(not missing, f"{name}: every part is shown", *missing[:5])
     tap.ok(dom.count("<rect") == 2 * len(files), f"{name}: a bar for each part", dom.count("<rect"))
     tap.ok("owned" not in (re.search(r"<title>(.*?)</title>", dom, re.DOTALL) or [""])[0], f"{name}: no name of the trace runs")
+
+
+def check_buttons(tap, page_file, browser):
+    """Without a server: a part that is dropped onto the page goes to Perfetto's tab; another part is asked for."""
+    files = [p["file"] for p in json.loads((page_file.parent / "index.json").read_text(encoding="utf-8"))["parts"]]
+    with browser.open_page() as page:
+        page.send("Page.addScriptToEvaluateOnNewDocument", source=PERFETTO_TAB)
+        page.load(page_file)
+        buttons = "Array.from(document.querySelectorAll('button')).filter((b) => b.textContent === 'Open in Perfetto')"
+        tap.ok(page.js(f"{buttons}.length") == len(files) + 1, "each part, and the overview, has a button", page.js(f"{buttons}.length"))
+        tap.ok("nothing is uploaded" in page.js("document.querySelector('.about-trace')?.textContent || ''"), "and the page says where it goes")
+        page.js(DROP.replace("NAME", f"'{files[1]}'"))
+        page.js(f"{buttons}.find((b) => b.parentElement.textContent.includes('{files[1]}')).click()")
+        page.wait_for("sent.length > 1", 10)
+        sent, opened = page.js("sent"), page.js("opened")
+        tap.ok(sent and all(origin == "https://ui.perfetto.dev" for _, origin in sent) and sent[-1][0]["fileName"] == files[1],
+               "a dropped part goes to Perfetto's tab", sent)
+        tap.ok(opened == "https://ui.perfetto.dev/#!/?", "which shows all of it", opened)
+        count = len(sent)
+        page.js("HTMLInputElement.prototype.click = function () { asked = this.multiple; this.dispatchEvent(new Event('cancel')); }; var asked = null")
+        page.js(f"{buttons}.find((b) => b.parentElement.textContent.includes('{files[0]}')).click()")
+        page.wait_for(f"document.querySelector('.about-trace').textContent.includes('{files[0]}')")
+        tap.ok(page.js("asked") is True and len(page.js("sent")) == count, "another part is asked for, not mistaken for it",
+               page.js("document.querySelector('.about-trace').textContent"))
 
 
 def main():
@@ -61,6 +91,8 @@ def main():
                 tap.ok(False, name, result)
                 continue
             check(tap, name, out, browser)
+            if name == "gpu" and browser:
+                check_buttons(tap, out / "index.html", browser)
     tap.done()
 
 

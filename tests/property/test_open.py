@@ -70,9 +70,10 @@ def check_answers(tap, server, report, trace):
     facts = json.loads(server.get("facts.json")[2])
     tap.ok(facts["ui"] == "https://ui.perfetto.dev" and facts["report"] and facts["file"] == "trace.pftrace", "its facts", facts)
     of = {name: bool(re.search(facts["pinned"], name)) for name in
-          ("Analysis · tracemill · a", "findings · tracemill", "busy share · tracemill · a", "gpu:3 steps · tracemill", "gpu:4 steps · tracemill",
-           "gpu:0 steps · tracemill · a", "host steps · tracemill · a", "gpu:0 busy share · tracemill", "Stream #1")}
-    tap.ok(list(of.values()) == [True] * 4 + [False] * 5, "the rows that are pinned, of several hosts those of whole hosts", of)
+          ("Analysis · tracemill · a", "critical findings · tracemill", "warning findings · tracemill · b", "busy share · tracemill",
+           "gpu:3 steps · tracemill", "gpu:4 steps · tracemill", "Host analysis · tracemill · b", "busy share · tracemill · a",
+           "info findings · tracemill", "gpu:0 steps · tracemill · a", "host steps · tracemill · a", "gpu:0 busy share · tracemill", "Stream #1")}
+    tap.ok(list(of.values()) == [True] * 5 + [False] * 8, "the rows that are pinned, of several hosts the verdict and the findings", of)
     status, head, body = server.get("trace", method="HEAD")
     tap.ok(status == 200 and not body and f"Content-Length: {len(trace)}\r\n" in head, "HEAD has no body", head)
     for text, first, end in (("0-9", 0, 10), ("5-", 5, len(trace)), ("-7", len(trace) - 7, len(trace)), (f"10-{10**17}", 10, len(trace))):
@@ -113,6 +114,34 @@ def check_refusals(tap, server):
     tap.ok(server.get()[0] == 200 and time.monotonic() - begun < 5, "clients that say nothing keep nobody out")
     for one in idle:
         one.close()
+
+
+def check_parts(tap, folder, source):
+    """The folder of a split trace: its page, its overview, and the parts that its list has, each at its own name."""
+    parts = folder / "parts"
+    tap.ok(run("split", source, "-o", parts, "--by", "step=2").status == 0, "a trace is split")
+    names = sorted(path.name for path in parts.glob("part-*"))
+    (parts / "part-9999.pftrace").write_bytes(b"not listed")
+    for what in (parts, parts / "index.html"):
+        with Server(folder, what) as server:
+            facts = json.loads(server.get("facts.json")[2])
+            tap.ok(server.get("report.html")[2] == (parts / "index.html").read_bytes() and facts["report"], f"{what.name}: the list of the parts")
+            tap.ok(facts["file"] == "overview.pftrace" and server.get("trace")[2] == (parts / "overview.pftrace").read_bytes(), "its overview", facts)
+            wrong = [name for name in names if server.get(name)[2] != (parts / name).read_bytes()]
+            tap.ok(len(names) > 1 and not wrong, f"{len(names)} parts, byte by byte", *wrong)
+            first = (parts / names[0]).read_bytes()
+            tap.ok(server.get(names[0], "Range: bytes=5-14")[2] == first[5:15], "a range of a part")
+            tap.ok(server.get(names[0], method="HEAD")[2] == b"", "HEAD has no body")
+            tap.ok(server.get("part-9999.pftrace")[0] == 404 and server.get("index.json")[0] == 404, "nothing else of the folder")
+            (parts / names[0]).rename(parts / "away")
+            tap.ok(server.get(names[0])[0] == 404, "a part that was removed")
+            (parts / names[0]).mkdir()
+            tap.ok(server.get(names[0])[0] == 404, "a folder in its place")
+            (parts / names[0]).rmdir()
+            (parts / "away").rename(parts / names[0])
+    (parts / "index.json").unlink()
+    result = run("open", parts, "--no-browser")
+    tap.ok(result.status == 3 and not result.out, "another index.html is no list of parts", result)
 
 
 def check_end(tap, folder, source):
@@ -170,6 +199,7 @@ def main():
             tap.ok(server.get("trace")[0] == 404 and "file" not in json.loads(server.get("facts.json")[2]), "a report without a trace")
         with Server(folder, folder / "alone.pftrace") as server:
             tap.ok(server.get("trace")[0] == 200 and not json.loads(server.get("facts.json")[2])["report"], "a trace alone")
+        check_parts(tap, folder, source)
         check_end(tap, folder, source)
         check_browser(tap, folder, folder / "alone.pftrace")
         result = run("open", folder / "none", "--no-browser")

@@ -7,9 +7,11 @@
   const NAMED = ['Kernel', 'Operation'];
   const LENGTHS = ['Duration', 'Step time', 'Longest', 'Mean'];
   const SPANS = ['Duration', 'Host span']; /* of what is in the trace from that start on */
+  const PLACE = /where ts(?: - zero)? < (\d+) and ts(?: - zero)? \+ dur > (\d+)/; /* zero: of a Chrome trace as recorded */
   const ASK_MS = 100, WAIT_MS = 60000, ENDED_MS = 5000;
   const extent = { begin: null, end: null }; /* of all places, as far as they are surely in the trace */
-  let facts, ui, viewer, isLoaded = false;
+  let facts, ui, viewer;
+  let shown = null; /* what is in the viewer: { file, pinned } */
 
   const say = (text) => { $('status').textContent = text; };
 
@@ -21,21 +23,57 @@
       end: end + room < extent.end ? end + room : extent.end };
   };
 
+  const quote = (text) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+
+  /* A device, "gpu:1" or "host0/gpu:1", or a host.  Names of rows end with that of the host where there are several; the
+   * report may shorten it at its start.  out: its id, and an expression for that end */
+  const partsOf = (device) => {
+    const slash = device.lastIndexOf('/');
+    const id = device.slice(slash + 1);
+    const host = /:\d+$/.test(id) ? device.slice(0, Math.max(slash, 0)) : device;
+    return { id, of: host ? `( · (.*[^A-Za-z0-9])?${quote(host)})?` : '' };
+  };
+
+  /* The rows to pin: for a place on a device the verdict, and its findings, steps and idle time.  Operations have no row of the
+   * analysis: the list of their slices needs the room. */
+  const pinnedAt = (place) => {
+    if (!place || !place.device) return place && place.name ? '^Analysis · tracemill( · .*)?$' : facts.pinned;
+    const { id, of } = partsOf(place.device);
+    return '^(Analysis · tracemill( · .*)?|' +
+      `((critical|warning) findings|busy share|host steps|${quote(id)} (steps|idle gaps|busy share)) · tracemill${of})$`;
+  };
+
+  /* Of a place on a device the streams of the device, or the threads that are it: the analysis is pinned. */
+  const expandedAt = (place) => {
+    if (!place || !place.device) return place && place.name ? null : facts.expanded;
+    const { id, of } = partsOf(place.device);
+    const [type, number] = id.toUpperCase().split(':');
+    return type === 'CPU' ? `^/?host:CPU${of}( \\d+)?$` : `^/?(device:${quote(type)}:${number}|${quote(type)} ${number})${of}( \\d+)?$`;
+  };
+
   const addressOf = (place) => {
-    const commands = [{ id: 'dev.perfetto.ExpandTracksByRegex', args: [facts.expanded] },
-      { id: 'dev.perfetto.PinTracksByRegex', args: [facts.pinned] }];
-    if (place && place.name) {
-      const name = place.name.replaceAll("'", "''");
-      commands.push({ id: 'dev.perfetto.RunQueryAndShowTab',
-        args: [`select id, ts, dur, track_id, name from slice where name = '${name}' order by dur desc limit 1000`] });
-    }
+    const expanded = expandedAt(place);
+    const commands = [{ id: 'dev.perfetto.PinTracksByRegex', args: [pinnedAt(place)] }];
+    if (expanded) commands.push({ id: 'dev.perfetto.ExpandTracksByRegex', args: [expanded] });
+    const name = place && place.name ? `'${place.name.replaceAll("'", "''")}'` : null;
+    /* The launch of a kernel may have its name. */
+    const named = `from slice where name = ${name} order by category = 'launch', dur desc limit`;
+    if (name)
+      commands.push({ id: 'dev.perfetto.RunQueryAndShowTab', args: [`select id, ts, dur, track_id, name ${named} 1000`] });
     const query = new URLSearchParams({ startupCommands: JSON.stringify(commands) });
     if (place && 'begin' in place) {
-      const shown = around(place);
-      query.set('visStart', shown.begin);
-      query.set('visEnd', shown.end);
-      /* Its row is not among the pinned ones: Perfetto selects a slice that starts there, and scrolls to its row. */
-      if (place.name) query.set('ts', place.begin);
+      const window = around(place);
+      query.set('visStart', window.begin);
+      query.set('visEnd', window.end);
+    }
+    /* Its row is not among the pinned ones: Perfetto selects the slice for which "ts = " and this holds, and scrolls to it.
+     * At a time it is the one of that name or, as modules, steps and computed rows may start then too, the shortest one;
+     * without a time the longest one of that name. */
+    if (name && 'begin' in place) {
+      query.set('ts', `${place.begin} and id = (select id from slice where ts = ${place.begin} ` +
+        `order by name = ${name} desc, category = 'tracemill', dur = 0, dur limit 1)`);
+    } else if (name) {
+      query.set('ts', `ts and id = (select id ${named} 1)`);
     }
     return `${facts.ui}/#!/?${query}`;
   };
@@ -62,37 +100,41 @@
   });
 
   const goTo = (place) => {
-    const shown = around(place);
-    viewer.postMessage({ perfetto: { timeStart: Number(shown.begin) / 1e9, timeEnd: Number(shown.end) / 1e9, viewPercentage: 1 } }, ui);
+    const window = around(place);
+    viewer.postMessage({ perfetto: { timeStart: Number(window.begin) / 1e9, timeEnd: Number(window.end) / 1e9, viewPercentage: 1 } }, ui);
     viewer.focus();
   };
 
   const open = async (place) => {
-    if (isLoaded && viewer && !viewer.closed && !(place && place.name)) {
-      if (place) goTo(place);
+    const file = place && place.file ? place.file : 'trace';
+    const isShown = shown && shown.file === file && !viewer.closed && (!place || shown.pinned === pinnedAt(place));
+    if (isShown && !(place && place.name)) {
+      if (place && 'begin' in place) goTo(place);
       else viewer.focus();
       return;
     }
     const target = viewer = window.open(addressOf(place), '_blank');
-    isLoaded = false;
+    shown = null;
     if (!target) {
       say('The browser blocked the new tab: allow pop-ups for this page.');
       return;
     }
     try {
       say('Waiting for Perfetto …');
-      const answer = fetch('trace');
+      const answer = fetch(file);
       await whenReady(target);
       say('Reading the trace …');
       const response = await answer;
       if (!response.ok) throw new Error(`The trace cannot be read (${response.status}).`);
       const buffer = await response.arrayBuffer();
-      target.postMessage({ perfetto: { buffer, title: facts.title, fileName: facts.file, keepApiOpen: true, localOnly: true } },
-        ui, [buffer]);
-      isLoaded = viewer === target;
+      const fileName = file === 'trace' ? facts.file : file;
+      const title = file === 'trace' ? facts.title : `${facts.title} · ${file}`;
+      target.postMessage({ perfetto: { buffer, title, fileName, keepApiOpen: true, localOnly: true } }, ui, [buffer]);
+      if (viewer === target) shown = { file, pinned: pinnedAt(place) };
       say('The trace is in the Perfetto tab.');
     } catch (problem) {
-      say(`${problem.message} You can drag ${facts.path} onto ${facts.ui} instead.`);
+      const path = file === 'trace' ? facts.path : facts.path.replace(/[^/]*$/, file);
+      say(`${problem.message} You can drag ${path} onto ${facts.ui} instead.`);
     }
   };
 
@@ -127,7 +169,10 @@
   /* Tables with times: their rows are places. */
   const linkTable = (table) => {
     const titles = [...table.querySelectorAll('thead tr:last-child th')].map((th) => th.textContent.trim());
-    const start = titles.findIndex((title) => STARTS.includes(title));
+    const start = titles.findIndex((title) => STARTS.includes(title)), device = titles.indexOf('Device');
+    const end = titles.indexOf('End'), onDevice = titles.indexOf('Device span');
+    const notes = [...(table.closest('figure')?.querySelectorAll('.note') || [])].map((note) => note.textContent).join(' ');
+    const onlyDevice = /\bDevice in all rows: ([^\s,;]+)/.exec(notes)?.[1] || ''; /* a value that all rows share is a note */
     const columnOf = (words) => words.map((title) => titles.indexOf(title)).find((at) => at >= 0);
     const length = columnOf(LENGTHS), span = columnOf(SPANS);
     if (start < 0 && !NAMED.includes(titles[0])) return;
@@ -135,8 +180,12 @@
       const name = NAMED.includes(titles[0]) ? nameOf(row) : null;
       const begin = start < 0 ? null : psOf(row.cells[start]);
       const endOf = (column) => toNs(begin + (column === undefined ? 0n : psOf(row.cells[column]) || 0n));
-      if (begin !== null)
-        addLink(row.cells[start], { begin: toNs(begin), end: endOf(length), inside: endOf(span), name });
+      const place = { name, device: row.cells[device] ? row.cells[device].textContent.trim() : onlyDevice };
+      const last = psOf(row.cells[end]), lasts = psOf(row.cells[onDevice]);
+      if (last !== null && lasts !== null) /* a step: a device may run it long after it starts on the host */
+        addLink(row.cells[start], { ...place, begin: toNs(last - lasts), end: toNs(last) });
+      else if (begin !== null)
+        addLink(row.cells[start], { ...place, begin: toNs(begin), end: endOf(length), inside: endOf(span) });
       else if (name)
         addLink(row.cells[0], { name });
     }
@@ -144,8 +193,15 @@
 
   /* A finding names its places by the SQL that finds their slices. */
   const linkFinding = (item) => {
-    const found = /where ts < (\d+) and ts \+ dur > (\d+)/.exec(item.querySelector('code.copy')?.textContent || '');
-    if (found) addLink(item, { begin: BigInt(found[2]), end: BigInt(found[1]), label: 'Open in Perfetto' });
+    const found = PLACE.exec(item.querySelector('code.copy')?.textContent || '');
+    const device = (item.querySelector('span')?.textContent || '').split(', ').slice(2).join(', '); /* "at ..., for ..., gpu:1" */
+    if (found) addLink(item, { begin: BigInt(found[2]), end: BigInt(found[1]), device, label: 'Open in Perfetto' });
+  };
+
+  /* The list of a split trace: each file in it opens whole. */
+  const linkPart = (download) => {
+    const name = download.getAttribute('href');
+    addLink(download.parentElement, { file: name === facts.file ? null : name, label: 'Open in Perfetto' });
   };
 
   const linkReport = () => {
@@ -154,6 +210,7 @@
     if (!facts.file) return;
     page.querySelectorAll('ul.where li').forEach(linkFinding);
     page.querySelectorAll('table').forEach(linkTable);
+    page.querySelectorAll('a[download]').forEach(linkPart);
   };
 
   const start = async () => {
