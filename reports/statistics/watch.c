@@ -69,6 +69,7 @@ struct watch {
     struct tm_least_change least;
     double value[WINDOW]; /* the baseline, times the sign: larger is worse */
     size_t index[WINDOW]; /* of each in the series */
+    double sorted[WINDOW];
     size_t count;
     double margin; /* of the open regression: this close to the old level, it has recovered */
 };
@@ -207,39 +208,68 @@ static double clarity_of(const double *value, const double *shape, size_t count,
     return fit.size / sqrt(fit.variance) / limit_of(limit, (double)count - FITTED);
 }
 
-/* Put a value into a sorted list.  out: the median of the list */
-static double insert(double *sorted, size_t *count, double value)
+/* The first value of a sorted list that is greater, or not less. */
+static size_t place_of(const double *sorted, size_t count, double value, bool is_greater)
 {
-    size_t at = (*count)++;
+    size_t at = 0;
 
-    for (; at > 0 && sorted[at - 1] > value; at--)
-        sorted[at] = sorted[at - 1];
-    sorted[at] = value;
-    return *count % 2 ? sorted[*count / 2] : (sorted[*count / 2 - 1] + sorted[*count / 2]) / 2;
+    while (count > 0) {
+        const size_t half = count / 2;
+        const bool is_right = is_greater ? sorted[at + half] <= value : sorted[at + half] < value;
+
+        at += is_right ? half + 1 : 0;
+        count = is_right ? count - half - 1 : half;
+    }
+    return at;
 }
 
-/* The medians of its last values and of those before them, for all numbers of them up to END_MOST: each list is sorted
- * once and grows by one value at a time. */
+static void insert(double *sorted, size_t count, double value)
+{
+    const size_t at = place_of(sorted, count, value, true);
+
+    memmove(sorted + at + 1, sorted + at, (count - at) * sizeof(*sorted));
+    sorted[at] = value;
+}
+
+/* in: value  in the list */
+static void take_out(double *sorted, size_t count, double value)
+{
+    const size_t at = place_of(sorted, count, value, false);
+
+    memmove(sorted + at, sorted + at + 1, (count - at - 1) * sizeof(*sorted));
+}
+
+static double median_of_sorted(const double *sorted, size_t count)
+{
+    return count % 2 ? sorted[count / 2] : (sorted[count / 2 - 1] + sorted[count / 2]) / 2;
+}
+
+/* Only its first values stay. */
+static void shorten(struct watch *w, size_t count)
+{
+    w->count = count;
+    memcpy(w->sorted, w->value, count * sizeof(w->sorted[0]));
+    tm_sample_sort(w->sorted, count);
+}
+
+/* The medians of its last values and of those before them, for all numbers of them up to END_MOST: from one to the next,
+ * a value leaves one sorted list and enters the other. */
 struct medians {
     double before[END_MOST + 1], end[END_MOST + 1];
 };
 
 static void find_medians(const struct watch *w, struct medians *to)
 {
-    double sorted[WINDOW];
-    size_t count = 0;
+    double before[WINDOW], end[END_MOST];
 
-    for (size_t i = 0; i + 1 < w->count; i++) {
-        const double median = insert(sorted, &count, w->value[i]);
+    memcpy(before, w->sorted, w->count * sizeof(before[0]));
+    for (size_t count = 1; count <= END_MOST && count < w->count; count++) {
+        const double value = w->value[w->count - count];
 
-        if (w->count - count <= END_MOST)
-            to->before[w->count - count] = median;
-    }
-    count = 0;
-    for (size_t i = w->count; i > 0 && count < END_MOST; i--) {
-        const double median = insert(sorted, &count, w->value[i - 1]);
-
-        to->end[count] = median;
+        take_out(before, w->count - count + 1, value);
+        insert(end, count - 1, value);
+        to->before[count] = median_of_sorted(before, w->count - count);
+        to->end[count] = median_of_sorted(end, count);
     }
 }
 
@@ -423,10 +453,11 @@ static struct sign find_worse(const struct watch *w, const struct sign *step)
 static void add(struct watch *w, double value, size_t index)
 {
     if (w->count == WINDOW) {
-        w->count--;
+        take_out(w->sorted, w->count--, w->value[0]);
         memmove(w->value, w->value + 1, w->count * sizeof(w->value[0]));
         memmove(w->index, w->index + 1, w->count * sizeof(w->index[0]));
     }
+    insert(w->sorted, w->count, value);
     w->value[w->count] = value;
     w->index[w->count++] = index;
 }
@@ -436,7 +467,7 @@ static void keep_end(struct watch *w, size_t end)
 {
     memmove(w->value, w->value + w->count - end, end * sizeof(w->value[0]));
     memmove(w->index, w->index + w->count - end, end * sizeof(w->index[0]));
-    w->count = end;
+    shorten(w, end);
 }
 
 static double signed_value(struct tm_sample series, bool is_lower_better, size_t i)
@@ -456,7 +487,7 @@ static struct tm_regression open_regression(struct watch *w, const struct sign *
                                       .after = factor * sign->after,
                                       .score = sign->score };
 
-    w->count -= sign->end;
+    shorten(w, w->count - sign->end);
     w->margin = fmax(least_of(w, sign->before), sign->deviation);
     return of;
 }
@@ -506,7 +537,7 @@ static void close_regression(struct watch *w, struct tm_sample series, bool is_l
     if (end == TM_REGRESSION_ACCEPTED) { /* the baseline consists of the values at the new level */
         const double change = open->after - open->before;
 
-        w->count = 0;
+        shorten(w, 0);
         from = last + 1 - open->from < RECOVERY ? open->from : last + 1 - RECOVERY;
         while (from > open->from && fabs(series.value[from - 1] - open->after) < fabs(change) / 2)
             from--;

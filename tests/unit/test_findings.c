@@ -107,7 +107,7 @@
 #define LAYERS(a, b, c, d)                                                                                             \
     "{'scopes': {'layers': [" LAYER("0", a) ", " LAYER("1", b) ", " LAYER("2", c) ", " LAYER("3", d) "]}}"
 #define SHARING(ps)                                                                                                    \
-    "{'sharding': {'self_ps': 80000000000, 'repeated_ps': " ps ", 'repeated_pct': 25.0, 'ops': [{'name': 'add.1', "     \
+    "{'sharding': {'self_ps': 80000000000, 'repeated_ps': " ps ", 'repeated_pct': 25.0, 'ops': [{'name': 'add.1', "    \
     "'op': 'jit(step)/update/add', 'copies': 4, 'devices': 8, 'self_ps': 30000000000, 'repeated_ps': " ps "}, "        \
     "{'name': 'dot.2', 'op': null, 'copies': 1, 'devices': 8, 'self_ps': 50000000000, 'repeated_ps': 0}]}}"
 #define RECOMPUTED(ps, memory)                                                                                         \

@@ -209,7 +209,7 @@ static void a_record_stays_until_the_figure_is_back(void **state)
     assert_int_equal(back.count, 1);
     assert_string_equal(back.id, opened.id);
     assert_string_equal(back.state, "recovered");
-    assert_string_equal(back.closed, "2026-11-16");
+    assert_string_equal(back.closed, "2026-11-17");
 }
 
 /* A decision finds its regression by id, or by job, series, figure and time in a history that was made anew. */
