@@ -16,6 +16,7 @@
 #include "pipeline/files.h"
 #include "pipeline/nightly/batch.h"
 #include "pipeline/nightly/leases.h"
+#include "pipeline/nightly/manifest.h"
 #include "pipeline/nightly/result.h"
 #include "pipeline/partial.h"
 
@@ -181,6 +182,24 @@ static void join_runs(struct joining *j, const char *name)
         visit_folder(j, path, join_run);
 }
 
+/* OUT gets the runs that either manifest names; a folder without one adds none. */
+static void join_manifest(const struct joining *j)
+{
+    struct tm_manifest theirs = { .run = NULL }, ours = { .run = NULL }, both = { .run = NULL };
+    char from[TM_OUT_PATH_BYTES], to[TM_OUT_PATH_BYTES];
+
+    if (tm_out_path(j->run, j->from, TM_MANIFEST_FILE, from) || tm_out_path(j->run, j->out, TM_MANIFEST_FILE, to) ||
+        access(from, F_OK) != 0)
+        return;
+    if (!tm_manifest_read(&theirs, j->run, from) && access(to, F_OK) != 0)
+        tm_manifest_save(&theirs, j->out, TM_MANIFEST_FILE, NULL);
+    else if (!tm_failed(j->run) && !tm_manifest_read(&ours, j->run, to) && !tm_manifest_join(&both, &ours, &theirs))
+        tm_manifest_save(&both, j->out, TM_MANIFEST_FILE, NULL);
+    tm_manifest_free(&both);
+    tm_manifest_free(&ours);
+    tm_manifest_free(&theirs);
+}
+
 static tm_status join_folders(struct tm_run *run, const struct tm_options *options)
 {
     struct joining j = { .run = run, .out = options->output };
@@ -195,6 +214,8 @@ static tm_status join_folders(struct tm_run *run, const struct tm_options *optio
             (void)tm_fail_system(&run->error, TM_ERR_INPUT, -1, errno, "cannot open '%s'", j.from);
         else if (!tm_out_path(run, j.from, "runs", path))
             visit_folder(&j, path, join_runs);
+        if (!tm_failed(run))
+            join_manifest(&j);
     }
     if (!tm_failed(run) && !run->quiet)
         (void)printf("%llu results added, %llu present, %llu incomplete\n", (unsigned long long)j.taken,
@@ -240,7 +261,7 @@ const struct tm_verb tm_batch_join_verb = {
     .description =
         "Adds the results in output folders of 'batch item' and 'batch run' to OUT, for workers that share no folder. "
         "Of two results of an item, the better one is kept. Partials of hosts are joined to a partial of all of them, "
-        "OUT/run.partial, in the order given. Folders can be joined in any order and in a tree of any shape, with the "
+        "OUT/run.partial, in the order given. OUT/manifest.jsonl gets the runs of all manifests. Folders can be joined in any order and in a tree of any shape, with the "
         "same result.",
     .examples =
         "tracemill batch join worker-1 worker-2 -o perf    results\n"

@@ -255,8 +255,11 @@ tm_status tm_out_lock(struct tm_run *run, const char *out, enum tm_lock_kind kin
     int problem;
 
     *fd = open(out, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (*fd < 0)
-        return tm_fail_system(&run->error, TM_ERR_OUTPUT, -1, errno, "cannot open '%s'", out);
+    if (*fd < 0) {
+        (void)tm_fail_system(&run->error, TM_ERR_OUTPUT, -1, errno, "cannot open '%s'", out);
+        tm_hint(&run->error, "give the output folder of 'tracemill batch'");
+        return run->error.status;
+    }
     problem = lock_within(*fd, is_share ? LOCK_SH : LOCK_EX, kind == TM_LOCK_AFTER_OTHERS ? TM_LOCK_WAIT_MS : 0);
     if (!problem) {
         if (!is_share)

@@ -974,8 +974,10 @@ static void set_path(struct tm_history *history, const char *path)
         memcpy(folder, path, n);
         folder[n] = '\0';
     }
-    if (!realpath(folder, history->folder))
+    if (!realpath(folder, history->folder)) {
         (void)tm_fail_system(error, TM_ERR_INPUT, -1, errno, "cannot find the folder of the history '%s'", path);
+        tm_hint(error, "give the output folder of 'tracemill batch'");
+    }
 }
 
 static struct tm_history *begin(struct tm_run *run, const char *path)

@@ -12,6 +12,7 @@ import fcntl
 import json
 import os
 import random
+import re
 import shutil
 import sys
 import time
@@ -110,6 +111,7 @@ def joined(tap, batch):
     at_once = batches.content(join("at-once", *folders))
     unlike = batches.difference(at_once, {k: v for k, v in batch.worked.items() if k != "manifest.jsonl"})
     tap.ok(not unlike, "joined folders are the folder of one process", unlike)
+    joined_manifests(tap, batch, join, folders)
     for width in (2, 3):
         dice.shuffle(folders)
         unlike = batches.difference(batches.content(tree(f"tree-{width}", folders, width)), at_once)
@@ -117,6 +119,32 @@ def joined(tap, batch):
     out = tree("last", [join("a", *folders[:6]), join("b", *folders[3:])], 2)
     shutil.copy(batch.manifest, out / "manifest.jsonl")
     batch.finish(tap, "joined in overlapping parts", out)
+
+
+def joined_manifests(tap, batch, join, folders):
+    """Folders with manifests of parts of the runs: joined, they have that of all."""
+    whole = batch.manifest.read_bytes()
+    parts = []
+    for i, only in enumerate((lambda n: n % 3 != 0, lambda n: n % 3 != 1, lambda n: n % 3 == 0)):
+        parts.append(batch.folder / f"part-{i}")
+        shutil.copytree(folders[i], parts[i])
+        header, *lines = whole.decode().splitlines(keepends=True)
+        lines = [line for n, line in enumerate(lines) if only(n)]
+        runs = [json.loads(line) for line in lines]
+        header = {**json.loads(header), "runs": len(runs), "files": sum(len(r["files"]) for r in runs),
+                  "bytes": sum(f["bytes"] for r in runs for f in r["files"])}
+        (parts[i] / "manifest.jsonl").write_text(json.dumps(header) + "\n" + "".join(lines))
+    orders = [join("m-abc", *parts), join("m-cba", *reversed(parts)), join("m-tree", parts[1], join("m-ac", parts[0], parts[2], folders[3]))]
+    tap.ok(all((out / "manifest.jsonl").read_bytes() == whole for out in orders), "manifests of parts, joined, are that of all",
+           *[len((out / "manifest.jsonl").read_bytes()) for out in orders], len(whole))
+    older = parts[0] / "manifest.jsonl"
+    in_both = [line for n, line in enumerate(whole.splitlines()[1:]) if n % 3 == 2]
+    older.write_text(re.sub(r'("mtime_ns": )(\d+)', lambda m: f"{m[1]}{int(m[2]) - 1}", older.read_text()))
+    kept = [(join(f"m-newer-{i}", *both) / "manifest.jsonl").read_bytes() for i, both in enumerate(((parts[0], parts[1]), (parts[1], parts[0])))]
+    tap.ok(in_both and kept[0] == kept[1] and all(line in kept[0].splitlines() for line in in_both), "of two versions of a run, the newer one is kept, in any order")
+    older.write_text("{\n")
+    result = run("batch", "join", parts[0], parts[1], "-o", batch.folder / "m-cut")
+    tap.ok(result.status == 3 and "manifest.jsonl" in result.err, "a damaged manifest is refused", result)
 
 
 def better_one(tap, batch):

@@ -293,6 +293,13 @@ def check_kills(tap, batch):
     tap.ok(not torn and batch.files() == done, f"killed merges leave whole files ({kills} kills)", *torn)
 
 
+def check_missing_folder(tap, folder):
+    for words in (("trend", "job"), ("export",), ("regressions",), ("prune",), ("merge",)):
+        result = run("batch", words[0], folder / "missing", *words[1:])
+        tap.ok(result.status in (3, 5) and "missing" in result.err and "hint: give the output folder" in result.err,
+               f"batch {words[0]} of a missing folder says what to give", result)
+
+
 def main():
     tap = Tap()
     with Scratch() as folder:
@@ -306,6 +313,7 @@ def main():
         batch = check_decisions(tap, folder / "decisions", template)
         check_file(tap, batch)
         check_kills(tap, batch)
+        check_missing_folder(tap, folder)
     tap.done()
 
 
