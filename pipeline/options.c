@@ -617,7 +617,8 @@ const struct tm_option tm_option_table[TM_OPTION_COUNT] = {
         "store", TM_KIND_TEXT, JOINS, FIELD(helpers.store), .argument = "CMD",
         .flags = TM_OPTION_NO_KEY,
         .help =
-        "command that stores its stdin as the object {uri}, for --mirror (default: gcloud storage, aws s3 or rclone)" },
+        "command that stores its stdin as the object {uri}, or all files below {folder} as objects below it, for "
+        "--mirror (default: gcloud storage, aws s3 or rclone)" },
     [TM_OPTION_MIRROR] = {
         "mirror", TM_KIND_TEXT, JOINS, FIELD(mirror), .argument = "URI",
         .flags = TM_OPTION_NO_KEY,

@@ -51,10 +51,12 @@ static size_t bucket_bytes(const char *uri)
 
 /* --- commands --- */
 
-enum act { FETCH, LISTING, STORE, ACTS };
+enum act { FETCH, LISTING, STORE, STORE_FOLDER, ACTS };
 
-static const char *const act_names[ACTS] = { "fetch", "list", "store" };
-static const char *const act_options[ACTS] = { "--fetch", "--listing", "--store" };
+static const char *const act_names[ACTS] = { "fetch", "list", "store", "store" };
+static const char *const act_options[ACTS] = { "--fetch", "--listing", "--store", "--store" };
+
+#define FOLDER_PLACEHOLDER "{folder}"
 
 /* The programs in the order in which they are looked for.  {key} of a listing is the prefix. */
 static const struct known_helper {
@@ -67,23 +69,25 @@ static const struct known_helper {
       true,
       { "gcloud storage cat {uri}",
         "gcloud storage objects list {uri}** --format=json(name,size,generation,update_time)",
-        "gcloud storage cp - {uri}" },
-      { NULL, NULL, NULL } },
+        "gcloud storage cp - {uri}", "gcloud storage cp --recursive {folder}/* {uri}/" },
+      { NULL, NULL, NULL, NULL } },
     { "aws",
       false,
-      { NULL, NULL, NULL },
+      { NULL, NULL, NULL, NULL },
       { "aws s3 cp --only-show-errors {uri} -",
         "aws s3api list-objects-v2 --bucket {bucket} --prefix {key} --output json --query "
         "Contents[].{name:Key,size:Size,version:ETag,modified:LastModified}",
-        "aws s3 cp --only-show-errors - {uri}" } },
+        "aws s3 cp --only-show-errors - {uri}", "aws s3 cp --recursive --no-progress {folder} {uri}" } },
     { "rclone",
       false,
       { "rclone cat :gcs,env_auth:{bucket}/{key}",
         "rclone lsjson -R --files-only --no-mimetype --use-server-modtime :gcs,env_auth:{bucket}/{key}",
-        "rclone rcat :gcs,env_auth:{bucket}/{key}" },
+        "rclone rcat :gcs,env_auth:{bucket}/{key}",
+        "rclone copy -v --no-traverse --ignore-times {folder} :gcs,env_auth:{bucket}/{key}" },
       { "rclone cat :s3,env_auth:{bucket}/{key}",
         "rclone lsjson -R --files-only --no-mimetype --use-server-modtime :s3,env_auth:{bucket}/{key}",
-        "rclone rcat :s3,env_auth:{bucket}/{key}" } },
+        "rclone rcat :s3,env_auth:{bucket}/{key}",
+        "rclone copy -v --no-traverse --ignore-times {folder} :s3,env_auth:{bucket}/{key}" } },
 };
 
 enum { HELPER_COUNT = sizeof(known_helpers) / sizeof(known_helpers[0]) };
@@ -113,7 +117,7 @@ static bool is_installed(const char *program)
 /* What a failure is. */
 static tm_status status_of(enum act act)
 {
-    return act == STORE ? TM_ERR_OUTPUT : TM_ERR_INPUT;
+    return act >= STORE ? TM_ERR_OUTPUT : TM_ERR_INPUT;
 }
 
 static tm_status refuse_missing(struct tm_run *run, enum act act, const char *uri, const char *name)
@@ -138,6 +142,12 @@ static const char *choose_command(struct tm_run *run, enum act act, const char *
     const struct tm_helpers *const given = &run->helpers;
     const char *const own = act == FETCH ? given->fetch : act == LISTING ? given->listing : given->store;
 
+    if (own && act == STORE && strstr(own, FOLDER_PLACEHOLDER)) {
+        (void)tm_fail(&run->error, TM_ERR_OUTPUT, -1,
+                      "cannot store %s with a command for folders: the file system of OUT has no hard links", name);
+        tm_hint(&run->error, "pass a command without " FOLDER_PLACEHOLDER " with --store");
+        return NULL;
+    }
     if (own)
         return own;
     for (size_t i = 0; i < HELPER_COUNT; i++) {
@@ -174,31 +184,36 @@ static bool put_bytes(struct words *w, const char *bytes, size_t length)
     return true;
 }
 
+/* What placeholders stand for. */
+struct subject {
+    const char *uri, *folder;
+};
+
 /* The value of the placeholder that is here.  out: its length; 0 = there is none */
-static size_t take_placeholder(const char *at, const char *uri, const char **value, size_t *length)
+static size_t take_placeholder(const char *at, const struct subject *of, const char **value, size_t *length)
 {
-    static const char *const names[] = { "{uri}", "{bucket}", "{key}" };
-    const char *const values[] = { uri, uri + SCHEME_BYTES, tm_remote_key(uri) };
+    static const char *const names[] = { "{uri}", "{bucket}", "{key}", FOLDER_PLACEHOLDER };
+    const char *const values[] = { of->uri, of->uri + SCHEME_BYTES, tm_remote_key(of->uri), of->folder };
 
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        if (strncmp(at, names[i], strlen(names[i])) != 0)
+        if (!values[i] || strncmp(at, names[i], strlen(names[i])) != 0)
             continue;
         *value = values[i];
-        *length = i == 1 ? bucket_bytes(uri) : strlen(values[i]);
+        *length = i == 1 ? bucket_bytes(of->uri) : strlen(values[i]);
         return strlen(names[i]);
     }
     return 0;
 }
 
 /* One word of the command.  out: where it ends; NULL = it is too long, or a quote is open */
-static const char *put_word(struct words *w, const char *at, const char *uri)
+static const char *put_word(struct words *w, const char *at, const struct subject *of)
 {
     char quote = 0;
 
     for (; *at && (quote || *at != ' ');) {
         const char *value = at;
         size_t length = 1;
-        size_t taken = take_placeholder(at, uri, &value, &length);
+        size_t taken = take_placeholder(at, of, &value, &length);
 
         if (!taken && (quote ? *at == quote : *at == '\'' || *at == '"')) {
             quote = quote ? 0 : *at;
@@ -212,7 +227,7 @@ static const char *put_word(struct words *w, const char *at, const char *uri)
     return quote || !put_bytes(w, "", 1) ? NULL : at;
 }
 
-static tm_status make_words(struct words *w, struct tm_run *run, const char *command, const char *uri)
+static tm_status make_words(struct words *w, struct tm_run *run, const char *command, const struct subject *of)
 {
     const char *at = command + strspn(command, " ");
 
@@ -222,7 +237,7 @@ static tm_status make_words(struct words *w, struct tm_run *run, const char *com
         char *const word = w->text + w->used;
 
         w->word[w->count++] = word;
-        at = put_word(w, at, uri);
+        at = put_word(w, at, of);
         if (at && *word == '-' && *first == '{')
             return tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot run '%s': a name that starts with '-' is not a word",
                            command);
@@ -292,10 +307,11 @@ static int start_child(struct tm_helper *h, char *const *word, const char *path)
     return problem;
 }
 
-/* in: path  of its stdin */
+/* in: path  of its stdin; of the folder to store */
 static tm_status start_helper(struct tm_helper *h, struct tm_run *run, enum act act, const char *path, const char *uri,
                               const char *name)
 {
+    const struct subject of = { uri, act == STORE_FOLDER ? path : NULL };
     struct words words;
     const char *command, *program;
     size_t length;
@@ -310,11 +326,11 @@ static tm_status start_helper(struct tm_helper *h, struct tm_run *run, enum act 
                              .out = -1,
                              .err = -1 };
     command = choose_command(run, act, uri, name);
-    if (!command || make_words(&words, run, command, uri))
+    if (!command || make_words(&words, run, command, &of))
         return run->error.status;
     program = tm_last_part(words.word[0], &length);
     tm_clean_text(h->program, sizeof(h->program), program, length);
-    problem = start_child(h, words.word, path);
+    problem = start_child(h, words.word, of.folder ? "/dev/null" : path);
     return problem ? tm_fail_system(&run->error, status_of(act), -1, problem, "cannot run %s", h->program) : TM_OK;
 }
 
@@ -475,18 +491,38 @@ tm_status tm_fetch_start(struct tm_helper *h, struct tm_run *run, const char *ur
     return start_helper(h, run, FETCH, "/dev/null", uri, name);
 }
 
-tm_status tm_store_object(struct tm_run *run, const char *path, const char *uri)
+static tm_status store(struct tm_run *run, enum act act, const char *path, const char *uri)
 {
     char name[TM_ERROR_TEXT / 2], block[256];
     struct tm_helper h = { .run = NULL };
     size_t got = 1;
 
     (void)snprintf(name, sizeof(name), "'%.200s'", uri);
-    if (!start_helper(&h, run, STORE, path, uri, name))
+    if (!start_helper(&h, run, act, path, uri, name))
         while (got > 0 && !tm_helper_read(&h, block, sizeof(block), &got))
             ;
     tm_helper_stop(&h);
     return run->error.status;
+}
+
+tm_status tm_store_object(struct tm_run *run, const char *path, const char *uri)
+{
+    return store(run, STORE, path, uri);
+}
+
+tm_status tm_store_folder(struct tm_run *run, const char *folder, const char *uri)
+{
+    return store(run, STORE_FOLDER, folder, uri);
+}
+
+bool tm_store_takes_folders(const struct tm_run *run, const char *folder, const char *uri)
+{
+    if (run->helpers.store)
+        return strstr(run->helpers.store, FOLDER_PLACEHOLDER) != NULL;
+    for (size_t i = 0; i < HELPER_COUNT; i++)
+        if (command_of(&known_helpers[i], uri, STORE_FOLDER) && is_installed(known_helpers[i].program))
+            return !known_helpers[i].globs || !strpbrk(folder, "*?[");
+    return false;
 }
 
 /* --- listing --- */

@@ -56,6 +56,13 @@ void tm_helper_stop(struct tm_helper *h); /* tolerates a zeroed or stopped one *
  * errors: TM_ERR_OUTPUT  no helper is installed, it failed, or it took nothing for the time limit */
 tm_status tm_store_object(struct tm_run *run, const char *path, const char *uri);
 
+/* Store all files below a folder as objects below an address, by one start of the helper, in any order.
+ * in:     uri     without a slash at its end
+ * errors: as tm_store_object; some may have been stored */
+tm_status tm_store_folder(struct tm_run *run, const char *folder, const char *uri);
+/* Whether there is a helper for that: a command of --store has to have the placeholder {folder}. */
+bool tm_store_takes_folders(const struct tm_run *run, const char *folder, const char *uri);
+
 /* An object in a list. */
 struct tm_object {
     const char *key; /* in its bucket */

@@ -15,6 +15,7 @@
 #include "pipeline/files.h"
 #include "pipeline/nightly/leases.h"
 #include "pipeline/nightly/manifest.h"
+#include "pipeline/nightly/mirror_staging.h"
 #include "pipeline/nightly/result.h"
 #include "pipeline/remote.h"
 #include "pipeline/store/lasting_hash.h"
@@ -29,6 +30,7 @@ struct mirror {
     struct tm_run *run;
     const char *out;
     char uri[TM_REMOTE_URI_MOST]; /* without a slash at its end */
+    struct tm_staging *staging;   /* of what is to be stored; NULL while restoring */
 };
 
 tm_status tm_mirror_check(struct tm_run *run, const struct tm_options *options, const char *out)
@@ -95,6 +97,17 @@ static tm_status find_note(const struct mirror *m, const char *place, char folde
     return tm_out_path(m->run, m->out, below, folder);
 }
 
+/* Where it waits until the bucket has what it says. */
+static tm_status find_waiting_note(const struct mirror *m, const char *place, char folder[TM_OUT_PATH_BYTES],
+                                   char name[NOTE_BYTES])
+{
+    char below[3];
+
+    write_hash(name, (const char *const[]){ place }, 1);
+    (void)snprintf(below, sizeof(below), "%.2s", name);
+    return tm_staging_notes(m->staging, below, folder);
+}
+
 static bool is_noted(const struct mirror *m, const char *place, const char *note)
 {
     char folder[TM_OUT_PATH_BYTES], path[TM_OUT_PATH_BYTES], name[NOTE_BYTES], found[NOTE_BYTES] = "";
@@ -113,9 +126,10 @@ static bool is_noted(const struct mirror *m, const char *place, const char *note
 static tm_status write_note(const struct mirror *m, const char *place, const char *note)
 {
     struct tm_atomic_file file = { .stream = NULL };
+    const bool waits = m->staging && m->staging->is_used;
     char folder[TM_OUT_PATH_BYTES], name[NOTE_BYTES];
 
-    if (!find_note(m, place, folder, name) && !tm_make_folder(m->run, folder) &&
+    if (!(waits ? find_waiting_note : find_note)(m, place, folder, name) && !tm_make_folder(m->run, folder) &&
         !tm_atomic_open(&file, m->run, folder, name)) {
         (void)fprintf(file.stream, "%s\n", note);
         tm_atomic_commit(&file);
@@ -136,12 +150,15 @@ static tm_status join_uri(const struct mirror *m, const char *place, char uri[TM
                          TM_REMOTE_URI_MOST);
 }
 
-static tm_status put(const struct mirror *m, const char *place)
+/* With those that wait, or where that is impossible, at once. */
+static tm_status put(const struct mirror *m, enum tm_mirror_stage stage, const char *place)
 {
     char path[TM_OUT_PATH_BYTES], uri[TM_REMOTE_URI_MOST];
 
-    return tm_out_path(m->run, m->out, place, path) || join_uri(m, place, uri) ? m->run->error.status
-                                                                               : tm_store_object(m->run, path, uri);
+    if (tm_out_path(m->run, m->out, place, path) || join_uri(m, place, uri) ||
+        tm_staging_add(m->staging, stage, path, place) || tm_failed(m->run))
+        return m->run->error.status;
+    return tm_store_object(m->run, path, uri);
 }
 
 /* A file and its note.  The note is of the content before it is stored: one that is replaced meanwhile is stored
@@ -150,7 +167,7 @@ static tm_status put_noted(const struct mirror *m, const char *place)
 {
     char note[NOTE_BYTES];
 
-    if (tm_failed(m->run) || !make_note(m, place, note) || is_noted(m, place, note) || put(m, place))
+    if (tm_failed(m->run) || !make_note(m, place, note) || is_noted(m, place, note) || put(m, TM_STAGE_DATA, place))
         return m->run->error.status;
     return write_note(m, place, note);
 }
@@ -189,7 +206,7 @@ static void put_data(const struct mirror *m, const char *place, const char *name
     if (is_folder && strcmp(name, "hosts") != 0 && depth < DEPTH_MOST)
         visit(m, place, put_data, depth + 1);
     else if (!is_folder && strcmp(name, TM_RESULT_FILE) != 0)
-        put(m, place);
+        put(m, TM_STAGE_DATA, place);
 }
 
 /* Folders below runs/: those with a result are items.  Without one, they contain items, or are not complete. */
@@ -204,8 +221,9 @@ static void put_item(const struct mirror *m, const char *place, const char *name
     if (tm_failed(m->run) || !make_note(m, result, note) || is_noted(m, result, note))
         return;
     visit(m, place, put_data, depth + 1);
-    if (!tm_failed(m->run) && !put(m, result))
-        write_note(m, result, note);
+    if (!tm_failed(m->run) && !put(m, strstr(place, "/hosts/") ? TM_STAGE_HOSTS : TM_STAGE_RESULTS, result) &&
+        !write_note(m, result, note) && tm_staging_is_full(m->staging))
+        tm_staging_store(m->staging);
 }
 
 /* Files of the batch, but those that are stored at its end. */
@@ -236,16 +254,25 @@ static void put_other(const struct mirror *m, const char *place, const char *nam
 
 tm_status tm_mirror_put(struct tm_run *run, const struct tm_options *options, const char *out)
 {
+    char notes[TM_OUT_PATH_BYTES];
+    struct tm_staging staging;
     struct mirror m;
     int lock = -1;
 
     if (tm_failed(run) || !options->mirror || tm_out_lock(run, out, TM_LOCK_AFTER_OTHERS, &lock))
         return run->error.status;
     m = mirror_of(run, options, out);
-    visit(&m, "runs", put_item, 0);
-    put_noted(&m, TM_HISTORY_FILE);
-    visit(&m, ".", put_other, 0);
-    put_noted(&m, PAGE_FILE);
+    m.staging = &staging;
+    if (!tm_out_path(run, out, NOTES_FOLDER, notes) && !tm_staging_begin(&staging, run, notes, m.uri)) {
+        visit(&m, "runs", put_item, 0);
+        tm_staging_store(&staging);
+        put_noted(&m, TM_HISTORY_FILE);
+        tm_staging_store(&staging);
+        visit(&m, ".", put_other, 0);
+        tm_staging_store(&staging);
+        put_noted(&m, PAGE_FILE);
+        tm_staging_store(&staging);
+    }
     if (lock >= 0)
         (void)close(lock);
     return run->error.status;

@@ -9,7 +9,7 @@
  * found; each file of it becomes an object with the same path below the address.  Data precedes what says that it is
  * there: the files of an item, then its result.json; all items, then the history; the history, then the page.
  *
- * A note in OUT/mirror for each item, and for each other file, says which content the bucket has, so nothing is stored
+ * Files are stored many at a time (mirror_staging.h).  A note in OUT/mirror for each item, and for each other file, says which content the bucket has, so nothing is stored
  * twice, and a mirror that was interrupted at any moment is completed by the next one.  Only one process at a time
  * writes a mirror: that which has the lock of the folder.  Nothing is ever removed from the bucket. */
 

@@ -47,7 +47,11 @@ case "$1 $2 $3" in
 "storage cp -")
     to=$store/${4#gs://}
     /bin/mkdir -p "${to%%/*}"
-    /bin/cat >"$to.uploading.$$" && /bin/mv "$to.uploading.$$" "$to" ;;
+    /bin/cat >"$to.uploading.$$" && /bin/mv "$to.uploading.$$" "$to" && echo "$4" >>"$store.names" ;;
+"storage cp --recursive")
+    to=$store/${5#gs://}
+    /bin/mkdir -p "$to"
+    /bin/cp -R "${4%%/\*}/." "$to" && (cd "${4%%/\*}" && /usr/bin/find . -type f) | while read -r name; do echo "$5${name#./}"; done >>"$store.names" ;;
 *) echo "ERROR: (gcloud.storage) Invalid choice" >&2; exit 2 ;;
 esac
 """
@@ -63,6 +67,13 @@ class Gcloud(Tools):
 
     def objects(self, prefix):
         return contents(self.store / prefix)
+
+    def stored(self):
+        """The objects stored since the last question, in order."""
+        names = Path(f"{self.store}.names")
+        lines = names.read_text(encoding="utf-8").splitlines() if names.exists() else []
+        names.unlink(missing_ok=True)
+        return lines
 
 
 def contents(folder):
@@ -105,22 +116,25 @@ def check_mirror(tap, folder, root):
         return run("batch", root, "-o", to, *FORMATS, "--mirror", f"gs://b/{name}/", *options, **{**settings, **more})
 
     result = batch(out)
-    names = stored(tools.calls(), ["storage", "cp", "-"])
+    names, starts = tools.stored(), len(tools.calls())
     objects = tools.objects("b/perf")
     tap.ok(result.status == 0 and objects == contents(out) and len(objects) > 12, "everything is in the bucket", result,
            sorted(set(objects) ^ set(contents(out))))
     tap.ok(len(names) == len(set(names)) == len(objects), "each is stored once", names)
     tap.ok(is_ordered(names), "data before what says that it is there", names)
+    tap.ok(starts <= 7, f"by {starts} starts of the helper for {len(names)} objects")
+    tap.ok(not (out / "mirror/.staging").exists() or not any((out / "mirror/.staging").iterdir()), "nothing waits any more")
     result = batch(out)
     tap.ok(result.status == 0 and not tools.calls(), "nothing new: no helper is started", result)
     shutil.rmtree(out)
     result = batch(out)
     calls = tools.calls()
-    tap.ok(result.status == 0 and not stored(calls, ["storage", "cp", "-"]) and contents(out) == objects,
+    tap.ok(result.status == 0 and not tools.stored() and contents(out) == objects,
            "a lost folder is restored, and nothing of it is made again", calls, result)
     shutil.copytree(root / "a", root / "c")
+    tools.calls()
     result = batch(out)
-    names = stored(tools.calls(), ["storage", "cp", "-"])
+    names = tools.stored()
     tap.ok(result.status == 0 and tools.objects("b/perf") == contents(out), "a new run is stored", result)
     tap.ok(is_ordered(names) and not any("/a-2026" in name or "/b-2026" in name for name in names), "and only that", names)
     result = run("batch", "merge", out, *FORMATS, "--mirror", "gs://b/other", **settings)
@@ -151,6 +165,35 @@ def check_ends(tap, folder, root, wanted):
                    for result_file in half if result_file.endswith("result.json")), f"{name}: no result without its files", sorted(half))
         result = run("batch", root, "-o", out, *options, PATH=tools.path)
         tap.ok(result.status == 0 and tools.objects("b/perf") == contents(out) == wanted, f"{name}: completed by the next batch", result)
+
+
+def check_ends_of_folders(tap, folder, root, wanted):
+    """Likewise where the helper takes folders: before it has stored one, halfway, and after it."""
+    copy = 'cd "$1" && for name in $(/usr/bin/find . -type f | /usr/bin/sort); do'
+    put = '/bin/mkdir -p "$store/${name%/*}" && /bin/cp "$name" "$store/$name"'
+    for how, status in (("kill -9 $PPID; exit 1", -9), ("echo broken >&2; exit 7", 5)):
+        for at in (1, 2, 4):
+            for when in ("before", "halfway", "after"):
+                name = f"{how.split()[0]} at folder {at}, {when}"
+                place = folder / f"{how.split()[0]}-{at}-{when}"
+                place.mkdir()
+                store, out = place / "store", place / "out"
+                stop = f"[ $(/bin/wc -l <{shlex.quote(str(place / 'count'))}) -ne {at} ] || {{ {how}; }}"
+                parts = {"before": f"{stop}\n{copy} {put}; done", "halfway": f"n=0; {copy} n=$((n + 1)); [ $n -ne 2 ] || {stop}; {put}; done",
+                         "after": f"{copy} {put}; done\n{stop}"}
+                (place / "put").write_text(f"#!/bin/sh\nstore={shlex.quote(str(store))}\necho x >>{shlex.quote(str(place / 'count'))}\n"
+                                           f"{parts[when]}\n", encoding="utf-8")
+                (place / "put").chmod(0o755)
+                options = (*FEWER, "--mirror", "gs://b/perf", "--store", f"{place}/put {{folder}} {{uri}}", "--listing", "/bin/echo []")
+                result = run("batch", root, "-o", out, *options)
+                half = contents(store)
+                ended = result.status != 0
+                tap.ok(result.status == status or (when == "halfway" and not ended), f"{name}: it ends", result)
+                tap.ok(all(Path(file).parent.as_posix() == "." or files_of(half, file) == files_of(wanted, file)
+                           for file in half if file.endswith("result.json")), f"{name}: no result without its files", sorted(half))
+                tap.ok("index.html" not in half or "history.db" in half, f"{name}: no page without its history", sorted(half))
+                result = run("batch", root, "-o", out, *options)
+                tap.ok(result.status == 0 and contents(store) == contents(out) == wanted, f"{name}: completed by the next batch", result)
 
 
 def files_of(objects, result):
@@ -197,14 +240,16 @@ def check_s3(tap, folder, root, bucket):
     run("batch", root, "-o", out, "--format", "json")
     with Between(bucket.port, b"") as port:
         result = run(*options, **bucket.settings(tools, port))
-        tap.ok(result.status == 5 and "cannot store 's3://traces/perf/" in result.err, "likewise at a put", result)
+        tap.ok(result.status == 5 and "cannot store 's3://traces/perf'" in result.err, "likewise at a put", result)
     with Between(bucket.port, denied) as port:
         result = run(*options, **bucket.settings(tools, port))
-        tap.ok(result.status == 5 and "cannot store 's3://traces/perf/" in result.err and "403" in result.err, "no access", result)
+        tap.ok(result.status == 5 and "cannot store 's3://traces/perf'" in result.err and "403" in result.err, "no access", result)
     result = run("batch", root, "-o", out, "--format", "json", "--mirror", "s3://nowhere/perf", **bucket.settings(tools))
     tap.ok(result.status == 5 and "NoSuchBucket" in result.err, "no such bucket", result)
+    tools.calls()
     result = run(*options, **bucket.settings(tools))
-    here = contents(out)
+    here, starts = contents(out), len(tools.calls())
+    tap.ok(starts <= 5 and len(here) > starts, f"{len(here)} objects by {starts} starts of the client")
     try:
         there = {name: bucket.get(f"perf/{name}")[0] for name in here}
     except urllib.error.HTTPError as error:
@@ -214,7 +259,7 @@ def check_s3(tap, folder, root, bucket):
     shutil.rmtree(out)
     result = run(*options, **bucket.settings(tools))
     calls = tools.calls()
-    tap.ok(result.status == 0 and contents(out) == here and not stored(calls, ["s3", "cp", "--only-show-errors", "-"]),
+    tap.ok(result.status == 0 and contents(out) == here and not stored(calls, ["s3", "cp", "--recursive"]),
            "restored", result, calls)
 
 
@@ -241,13 +286,14 @@ def check_gcloud(tap, folder):
 def main():
     tap = Tap()
     with Scratch() as folder, Bucket() as bucket:
-        for name in ("mirror", "ends", "faults", "s3", "gcloud"):
+        for name in ("mirror", "ends", "folders", "faults", "s3", "gcloud"):
             (folder / name).mkdir()
         root = make_root(folder / "root")
         check_mirror(tap, folder / "mirror", root)
         wanted = folder / "wanted"
         run("batch", root, "-o", wanted, *FEWER)
         check_ends(tap, folder / "ends", root, contents(wanted))
+        check_ends_of_folders(tap, folder / "folders", root, contents(wanted))
         check_faults(tap, folder / "faults", root)
         check_s3(tap, folder / "s3", root / "a", bucket)  # one run: each object takes the client a second
         check_gcloud(tap, folder / "gcloud")
