@@ -220,6 +220,17 @@ static void emit_pauses(const struct tm_content *content, const struct tm_value 
                 tm_format_time(below, tm_int(tm_get(pauses, "below_ps"))));
 }
 
+/* Why the list of the longest gaps is empty, and the trace has none. */
+static void emit_none_listed(const struct tm_content *content, const struct tm_value *gaps)
+{
+    char least[TM_FORMAT_BYTES];
+
+    if (tm_int(tm_get(gaps, "count")) > 0 && tm_int(tm_get(gaps, "count_min")) == 0)
+        tm_emit(content, TM_TONE_QUIET,
+                "All gaps are under %s, so none is listed or shown in the trace; --gap-min lowers this limit.",
+                tm_format_time(least, tm_int(tm_get(gaps, "gap_min_ps"))));
+}
+
 static const struct tm_table lengths = {
     .id = "gap-lengths",
     .caption = "Long gaps by duration",
@@ -248,6 +259,7 @@ static void emit_gaps(const struct tm_content *content)
     tm_emit_table(content, &causes);
     emit_gap_facts(content, gaps);
     emit_pauses(content, tm_get(gaps, "pauses"));
+    emit_none_listed(content, gaps);
     emit_short(content, tm_get(gaps, "short"));
     tm_emit_detail_charts(content, TM_CHART_GAPS);
     tm_emit_table(content, &lengths);

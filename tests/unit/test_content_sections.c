@@ -396,6 +396,54 @@ static void a_section_with_nothing_to_tell_is_named_with_its_reason(void **state
     }
 }
 
+/* Whether a sentence names the option. */
+static void find_limit(void *to, enum tm_tone tone, const char *text)
+{
+    (void)tone;
+    *(bool *)to |= strstr(text, "All gaps are under 10.0 µs") && strstr(text, "--gap-min");
+}
+
+static void ignore_table(void *to, const struct tm_table *table)
+{
+    (void)to;
+    (void)table;
+}
+
+static void ignore_charts(void *to, enum tm_chart_kind kind)
+{
+    (void)to;
+    (void)kind;
+}
+
+static void gaps_that_are_too_short_to_be_listed_name_the_limit(void **state)
+{
+    const struct tm_medium to = {
+        .paragraph = find_limit, .facts = ignore_table, .table = ignore_table, .charts = ignore_charts
+    };
+    static const struct {
+        const char *json;
+        bool is_told;
+    } rows[] = { { "{'gaps':{'count':3,'count_min':0,'gap_min_ps':10000000,'longest':[]}}", true },
+                 { "{'gaps':{'count':3,'count_min':1,'gap_min_ps':10000000,'longest':[]}}", false } };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct tm_run run;
+        struct tm_doc *doc;
+        bool is_told = false;
+
+        test_run_init(&run);
+        doc = tm_doc_new(&run);
+        assert_non_null(doc);
+        test_summary_load(tm_doc_root(doc), rows[i].json);
+        section_of("gaps")->say(
+            &(struct tm_content){ .summary = tm_doc_root(doc), .medium = &to, .to = &is_told, .run = &run });
+        assert_int_equal(is_told, rows[i].is_told);
+        tm_doc_free(doc);
+        assert_ledger_is_even(&run);
+    }
+}
+
 static void an_empty_summary_is_no_harm(void **state)
 {
     struct book book;
@@ -492,6 +540,7 @@ int main(void)
         cmocka_unit_test(columns_are_members_of_other_documents),
         cmocka_unit_test(ids_are_unique_in_other_documents),
         cmocka_unit_test(a_section_with_nothing_to_tell_is_named_with_its_reason),
+        cmocka_unit_test(gaps_that_are_too_short_to_be_listed_name_the_limit),
         cmocka_unit_test(an_empty_summary_is_no_harm),
         cmocka_unit_test(of_a_tree_the_rows_with_most_are_shown),
     };
