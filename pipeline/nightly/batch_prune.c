@@ -25,9 +25,14 @@
 /* Remove the program's files from the folder of a run: reports, tables, partials of hosts. result.json and foreign
  * files stay.  Links are removed, not followed.
  * in:     keeps_summary  summary.json stays too
- *         only_counts    nothing is removed
  * out:    bytes  the removed bytes are added; files likewise
  * errors: TM_ERR_OUTPUT  something cannot be removed */
+enum prune_part {
+    COUNT_ALL,   /* nothing is removed */
+    LEFT_BEHIND, /* only what killed processes left */
+    ALL
+};
+
 struct tm_pruned {
     uint64_t files, bytes;
 };
@@ -40,7 +45,8 @@ enum place { OF_RUN, OF_TABLES, OF_HOSTS, OF_HOST, NOT_OURS };
 struct prune {
     struct tm_run *run;
     const char *folder; /* for messages */
-    bool keeps_summary, only_counts;
+    bool keeps_summary;
+    enum prune_part part;
     struct tm_pruned *pruned;
     char names[TM_BATCH_OUTPUTS_MOST][64];
     const char *outputs[TM_BATCH_OUTPUTS_MOST];
@@ -103,14 +109,14 @@ static void take_folder(struct prune *p, int parent, const char *name, enum plac
         return;
     }
     sweep(p, fd, place);
-    if (!tm_failed(p->run) && !p->only_counts && unlinkat(parent, name, AT_REMOVEDIR) != 0 && errno != ENOENT &&
+    if (!tm_failed(p->run) && p->part != COUNT_ALL && unlinkat(parent, name, AT_REMOVEDIR) != 0 && errno != ENOENT &&
         errno != ENOTEMPTY && errno != EEXIST)
         fail(p, name, errno);
 }
 
 static void take_file(struct prune *p, int parent, const char *name, const struct stat *info)
 {
-    if (!p->only_counts && unlinkat(parent, name, 0) != 0 && errno != ENOENT) {
+    if (p->part != COUNT_ALL && unlinkat(parent, name, 0) != 0 && errno != ENOENT) {
         fail(p, name, errno);
         return;
     }
@@ -121,9 +127,11 @@ static void take_file(struct prune *p, int parent, const char *name, const struc
 static void take(struct prune *p, int fd, enum place place, const char *name)
 {
     const enum place below = place_below(p, place, name);
+    const bool is_wanted = p->part != LEFT_BEHIND || place == OF_TABLES || tm_left_behind_is(name);
     struct stat info;
 
-    if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0 || fstatat(fd, name, &info, AT_SYMLINK_NOFOLLOW) != 0)
+    if (!is_wanted || strcmp(name, ".") == 0 || strcmp(name, "..") == 0 ||
+        (below == NOT_OURS && !is_our_file(p, place, name)) || fstatat(fd, name, &info, AT_SYMLINK_NOFOLLOW) != 0)
         return;
     if (S_ISDIR(info.st_mode) && below != NOT_OURS)
         take_folder(p, fd, name, below);
@@ -147,12 +155,10 @@ static void sweep(struct prune *p, int fd, enum place place)
     (void)closedir(dir);
 }
 
-static void prune_folder(struct tm_run *run, const char *folder, bool keeps_summary, bool only_counts,
+static void prune_folder(struct tm_run *run, const char *folder, bool keeps_summary, enum prune_part part,
                          struct tm_pruned *pruned)
 {
-    struct prune p = {
-        .run = run, .folder = folder, .keeps_summary = keeps_summary, .only_counts = only_counts, .pruned = pruned
-    };
+    struct prune p = { .run = run, .folder = folder, .keeps_summary = keeps_summary, .part = part, .pruned = pruned };
     const int fd = tm_failed(run) ? -1 : open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
 
     if (fd >= 0) {
@@ -291,18 +297,19 @@ static bool prune_files(struct pruning *p, const struct tm_history_run *row, str
 {
     const struct tm_batch_run *const batch_run = find_run(p, row->id);
     struct kept_file summary = { .is_there = false };
-    struct tm_pruned gone = { .files = 0 };
 
     if (!tm_result_read(doc, tm_doc_root(doc), folder) ||
         strcmp(tm_text(tm_get(tm_doc_root(doc), "id")), row->id) != 0 || is_changed(batch_run, row, tm_doc_root(doc)))
         return false;
     if (is_kept(p, row->id))
         summary = summary_of(tm_doc_root(doc));
-    /* Counted first: writing the mark takes away what killed processes left. */
-    prune_folder(p->run, folder, summary.is_there, true, &p->pruned);
-    if (!p->options->dry_run) {
+    if (p->options->dry_run) {
+        prune_folder(p->run, folder, summary.is_there, COUNT_ALL, &p->pruned);
+    } else {
+        /* Writing the mark would remove what killed processes left, uncounted. */
+        prune_folder(p->run, folder, summary.is_there, LEFT_BEHIND, &p->pruned);
         mark(p, doc, folder, batch_run, &summary);
-        prune_folder(p->run, folder, summary.is_there, false, &gone);
+        prune_folder(p->run, folder, summary.is_there, ALL, &p->pruned);
     }
     return true;
 }
