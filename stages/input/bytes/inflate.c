@@ -515,15 +515,36 @@ struct tm_decoder *tm_inflate_new(struct tm_run *of, enum tm_inflate_engine engi
     return &f->base;
 }
 
-/* A zlib stream, as Perfetto's traces pack their packets: zlib parses the wrapper itself.  Format: RFC 1950. */
+/* A zlib stream, as Perfetto's traces pack their packets: zlib parses the wrapper itself.  Format: RFC 1950.
+ * Where ISA-L is there, it takes the checksum of the usual wrapper, for a fifth of the cost of inflating. */
 
-enum { WRAPPED_BITS = MAX_WBITS + 32 /* zlib or gzip, by the first bytes */ };
+enum {
+    WRAPPED_BITS = MAX_WBITS + 32, /* zlib or gzip, by the first bytes */
+    USUAL_METHOD = 0x78,           /* deflate, the largest window */
+    HAS_DICTIONARY = 0x20,
+    WRAPPER_HEAD = 2,
+    ADLER_BYTES = 4,
+};
 
 struct unzlib {
     struct tm_decoder base; /* first: the decoder that others see */
-    bool has_ended, is_lost;
+    bool has_started, has_ended, is_lost;
+    bool is_bare;  /* zlib gets what is inside the wrapper */
+    bool has_data; /* of a bare one: all; the checksum follows */
+    uint32_t adler;
+    uint8_t trailer[ADLER_BYTES];
+    size_t trailer_have;
     struct zlib zlib;
 };
+
+static uint32_t adler_of(uint32_t adler, const uint8_t *bytes, size_t length)
+{
+#ifdef TM_HAVE_ISAL
+    return isal_adler32(adler, bytes, length);
+#else
+    return (uint32_t)adler32_z(adler, bytes, length);
+#endif
+}
 
 static void lose(struct unzlib *u, struct tm_flow *flow, const char *what)
 {
@@ -532,15 +553,64 @@ static void lose(struct unzlib *u, struct tm_flow *flow, const char *what)
     tm_decoder_skip(&u->base, flow);
 }
 
+/* At the first bytes: the usual wrapper is taken off where its checksum can be taken faster. */
+static void start_unzlib(struct unzlib *u, struct tm_flow *flow)
+{
+    const uint8_t *const head = flow->in;
+
+    u->has_started = true;
+#ifdef TM_HAVE_ISAL
+    u->is_bare = flow->in_left >= WRAPPER_HEAD && head[0] == USUAL_METHOD && !(head[1] & HAS_DICTIONARY) &&
+                 (head[0] << 8 | head[1]) % 31 == 0 && inflateReset2(&u->zlib.stream, -MAX_WBITS) == Z_OK;
+#endif
+    if (!u->is_bare)
+        return;
+    u->adler = 1;
+    advance(&u->base, flow, WRAPPER_HEAD, 0);
+}
+
+/* The checksum after the data.  out: what zlib says of it */
+static int take_trailer(struct unzlib *u, struct tm_flow *flow)
+{
+    uint32_t recorded = 0;
+
+    while (u->trailer_have < ADLER_BYTES && flow->in_left) {
+        u->trailer[u->trailer_have++] = *flow->in;
+        advance(&u->base, flow, 1, 0);
+    }
+    if (u->trailer_have < ADLER_BYTES)
+        return Z_OK;
+    for (size_t i = 0; i < ADLER_BYTES; i++)
+        recorded = recorded << 8 | u->trailer[i];
+    return recorded == u->adler ? Z_STREAM_END : Z_DATA_ERROR;
+}
+
+static int step_unzlib(struct unzlib *u, struct tm_flow *flow)
+{
+    const uint8_t *const out = flow->out;
+    size_t used, fresh;
+    int result;
+
+    if (u->is_bare && u->has_data)
+        return take_trailer(u, flow);
+    result = step_zlib(&u->zlib, flow, &used, &fresh);
+    advance(&u->base, flow, used, fresh);
+    if (!u->is_bare)
+        return result;
+    u->adler = adler_of(u->adler, out, fresh);
+    u->has_data = result == Z_STREAM_END;
+    return u->has_data ? take_trailer(u, flow) : result;
+}
+
 static tm_status run_unzlib(struct tm_decoder *decoder, struct tm_flow *flow)
 {
     struct unzlib *const u = (struct unzlib *)decoder;
 
+    if (!u->has_started && flow->in_left)
+        start_unzlib(u, flow);
     while (!u->has_ended && !u->is_lost && flow->out_left > 0) {
-        size_t used, fresh;
-        const int result = step_zlib(&u->zlib, flow, &used, &fresh);
+        const int result = step_unzlib(u, flow);
 
-        advance(decoder, flow, used, fresh);
         if (result == Z_MEM_ERROR)
             return tm_fail(&decoder->run->error, TM_ERR_LIMIT, -1, "cannot inflate: not enough memory for zlib");
         u->has_ended = result == Z_STREAM_END;

@@ -316,6 +316,8 @@ static bool read_packet(struct tm_wire bytes, struct tm_pftrace_packet *packet)
 
     *packet = (struct tm_pftrace_packet){ .offset = 0 };
     read_common(&bytes, packet);
+    if (bytes.at == bytes.end)
+        return true;
     while (tm_wire_next(&bytes, &field)) {
         first_fields += field.key >> TM_WIRE_TYPE_BITS == FTRACE_EVENTS;
         if (first_fields > 1 || !take_field(&field, packet))

@@ -451,22 +451,23 @@ static void take_list(struct scan *s)
 
 /* Of slices with the same times the outer one must be stored first, but ends last: it is stored when the inner one
  * starts. */
-static bool starts_with(struct scan *s, uint32_t stack, int64_t start_ps)
+static bool starts_with(const struct scan *s, const struct tm_pftrace_track *row, int64_t start_ps)
 {
-    const uint32_t top = change(s, stack)->top;
-
-    return top && s->pool[top - 1].raw.record.start_ps == start_ps;
+    return row->top && s->pool[row->top - 1].raw.record.start_ps == start_ps;
 }
 
 static void begin_slice(struct scan *s, uint32_t stack, int64_t start_ps)
 {
+    struct tm_pftrace_track *row = change(s, stack);
     struct open_span *span;
     uint32_t place;
 
     s->raw.record.start_ps = start_ps;
-    if (starts_with(s, stack, start_ps))
+    if (starts_with(s, row, start_ps)) {
         halve_track(s, stack);
-    if (track_row(s, stack).is_halved || s->raw.own.length > OPEN_OWN_BYTES) {
+        row = change(s, stack);
+    }
+    if (row->is_halved || s->raw.own.length > OPEN_OWN_BYTES) {
         halve_track(s, stack);
         add_half(s, s->raw, stack);
         return;
@@ -474,15 +475,18 @@ static void begin_slice(struct scan *s, uint32_t stack, int64_t start_ps)
     place = take_place(s);
     span = &s->pool[place];
     span->raw = s->raw;
-    span->args = s->args;
-    span->times = s->times;
+    if (s->raw.args)
+        span->args = s->args;
+    if (s->has_times)
+        span->times = s->times;
     span->has_times = s->has_times;
     span->stack = stack;
     span->own_length = (uint32_t)s->raw.own.length;
     if (span->own_length)
         memcpy(span->own, s->raw.own.bytes, span->own_length);
-    span->outer = change(s, stack)->top;
-    change(s, stack)->top = place + 1;
+    row = change(s, stack); /* taking a place may have changed other tracks */
+    span->outer = row->top;
+    row->top = place + 1;
 }
 
 /* Arguments of an end follow those of its start. */
