@@ -52,23 +52,28 @@ class Bucket:
 
 
 class Tools:
-    """A PATH with these programs: a name and the text of a shell script, in which "$@" are the arguments.  Each call is a line
-    of `log`, with its words quoted as a shell does."""
+    """A PATH with these programs: a name and the text of a shell script, in which "$@" are the arguments.  Each call adds to
+    `log`: the name, the number of arguments, the arguments, each with a NUL behind it.  The shell writes them itself: a batch
+    makes hundreds of calls."""
 
     def __init__(self, folder, **programs):
         folder.mkdir()
         self.log, self.path = folder / "log", str(folder)
-        quote = f'{shlex.quote(sys.executable)} -c "import shlex, sys; print(shlex.join(sys.argv[1:]))"'
         for name, text in programs.items():
             script = folder / name
-            script.write_text(f"#!/bin/sh\n{quote} {name} \"$@\" >>{shlex.quote(str(self.log))}\n{text}\n", encoding="utf-8")
+            script.write_text(f"#!/bin/sh\nprintf '%s\\0' {name} $# \"$@\" >>{shlex.quote(str(self.log))}\n{text}\n", encoding="utf-8")
             script.chmod(0o755)
 
     def calls(self):
         """The calls since the last question."""
-        lines = self.log.read_text(encoding="utf-8").splitlines() if self.log.exists() else []
+        words = self.log.read_bytes().decode().split("\0")[:-1] if self.log.exists() else []
         self.log.unlink(missing_ok=True)
-        return [shlex.split(line) for line in lines]
+        calls = []
+        while words:
+            end = 2 + int(words[1])
+            calls.append([words[0], *words[2:end]])
+            words = words[end:]
+        return calls
 
 
 def aws_tools(folder):
