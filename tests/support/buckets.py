@@ -7,6 +7,7 @@ import os
 import shlex
 import socket
 import struct
+import subprocess
 import sys
 import threading
 import time
@@ -15,7 +16,7 @@ from pathlib import Path
 
 from moto.server import ThreadedMotoServer
 
-AWS = Path(sys.executable).parent / "aws"  # installed beside this Python
+AWS_CALLS = Path(__file__).parent / "aws_calls.py"
 
 SIGNED = "AWS4-HMAC-SHA256 Credential=key/20260101/us-east-1/s3/aws4_request, SignedHeaders=host, Signature=0"
 
@@ -77,7 +78,15 @@ class Tools:
 
 
 def aws_tools(folder):
-    return Tools(folder, aws=f'exec {shlex.quote(str(AWS))} "$@"')
+    """The real client.  Its calls are made by a process that has loaded it, which ends with this one."""
+    calls = folder.with_name(folder.name + ".calls")
+    calls.mkdir()
+    place = shlex.quote(str(calls))
+    tools = Tools(folder, aws=f"/usr/bin/mkfifo {place}/$$\necho $$ >{place}/calls\nread -r status <{place}/$$\nexit \"$status\"")
+    tools.client = subprocess.Popen([sys.executable, AWS_CALLS, calls], stdin=subprocess.PIPE)
+    while not (calls / "calls").exists() and tools.client.poll() is None:
+        time.sleep(0.05)
+    return tools
 
 
 class Between:
