@@ -184,7 +184,7 @@ static void keep_nodes(struct tm_run *run, struct tm_kept_args *args, uint32_t l
                        struct tm_kept_record *row)
 {
     static uint8_t own[TM_ARGUMENTS_MOST];
-    uint8_t bytes[LONGEST];
+    uint8_t bytes[LONGEST] = { 0 };
     struct tm_raw_record raw = made(length, length, bytes);
 
     fill(length, length, bytes);
