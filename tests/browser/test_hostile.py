@@ -240,7 +240,7 @@ def main():
     if BROWSER is None:
         tap.skip("harmful texts in the page", "no chromium")
         tap.done()
-    with Scratch() as folder, Browser(folder) as browser, browser.open_page() as page:
+    with Scratch() as folder, Browser(folder, paints=False) as browser, browser.open_page() as page:
         inputs = Inputs(tap, page, folder)
         check_look(tap, page, folder)
         check_fields(inputs)

@@ -6,16 +6,15 @@ and facts of real ones; some questions are traps, to which the right answer is t
 are marked, kernels are lost, two devices do not overlap, a change is noise."""
 
 import json
-import subprocess
 import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from made import GENERATOR, run_generator  # noqa: E402
 from make_profile import MS, NS, US, Event, Line, Plane, Space, environment_planes  # noqa: E402
 from tap import Tap  # noqa: E402
 from tracemill import SHARED, Scratch, run  # noqa: E402
 
-GENERATOR = SHARED / "tools" / "make_trace.py"
 TRACES = SHARED / "traces"
 CALLS_MOST, BYTES_MOST = 3, 20 << 10
 
@@ -183,8 +182,7 @@ QUESTIONS = (
 
 def make(folder, name):
     """A generated profile and its truth."""
-    done = subprocess.run([sys.executable, GENERATOR, folder / name, "--format", "xplane", "--quiet", *MADE[name]], capture_output=True, text=True,
-                          check=False)
+    done = run_generator(folder / name, "--format", "xplane", "--quiet", *MADE[name])
     assert done.returncode == 0, done.stderr
     return json.loads((folder / f"{name}.truth.json").read_text(encoding="utf-8"))
 

@@ -14,7 +14,6 @@ import argparse
 import functools
 import json
 import re
-import subprocess
 import sys
 from collections import Counter, defaultdict
 from fnmatch import fnmatchcase
@@ -22,15 +21,15 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from differences import Differences, at  # noqa: E402
+from made import GENERATOR, run_generator  # noqa: E402
 from pytorch import DEVICE_SIDE, DRIVER, KERNEL, PROFILES, UNKNOWN_DEVICE, Activity, Profile, exact_ps  # noqa: E402
 from slow_figures import Run  # noqa: E402
 from slow_sections import compare_kept  # noqa: E402
 from slow_steps import step_at  # noqa: E402
 from slow_time import pauses  # noqa: E402
 from tap import Tap  # noqa: E402
-from tracemill import SHARED, Scratch, summary_of  # noqa: E402
+from tracemill import Scratch, summary_of  # noqa: E402
 
-GENERATOR = SHARED / "tools" / "make_trace.py"
 GENERATED = (("unfused",), ("lowocc",), ("steady",), ("mixed",), ("steady", "--graphs", "expanded"), ("memory",))
 US = 10**6
 SMALL, TINY, PAUSE, LAUNCH = 100 * US, 10 * US, 10 * US, 5 * US
@@ -303,9 +302,7 @@ def compare_run(d, run, summary):
 
 
 def run_generated(tap, name, options, folder):
-    command = [sys.executable, str(GENERATOR), str(folder / "host0"), "--events", "20000", "--devices", "2", "--quiet",
-               "--scenario", *options]
-    made = subprocess.run(command, capture_output=True, text=True, check=False)
+    made = run_generator(folder / "host0", "--events", 20000, "--devices", 2, "--quiet", "--scenario", *options)
     if made.returncode != 0:
         tap.ok(False, name, "the generator failed", made.stderr[-1000:])
         return

@@ -7,17 +7,16 @@ The generator ($TM_SHARED/tools/make_trace.py) and the profiles are of other han
 """
 
 import json
-import subprocess
 import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from differences import Differences  # noqa: E402
+from made import GENERATOR, run_generator  # noqa: E402
 from tap import Tap  # noqa: E402
 from tracemill import BUILD, SHARED, Scratch, run  # noqa: E402
 
 PROGRAM = BUILD / "tests" / "hlo_ops"
-GENERATOR = SHARED / "tools" / "make_trace.py"
 MADE = {
     "gpu": ("--platform", "gpu", "--devices", "2"),
     "gpu-graphs": ("--platform", "gpu", "--devices", "2", "--graphs", "expanded"),
@@ -63,8 +62,7 @@ def compare_ops(d, truth, ops):
 def made(tap, folder):
     for name, options in MADE.items():
         prefix = folder / name
-        done = subprocess.run([sys.executable, GENERATOR, prefix, "--events", "5000", "--hlo", *options],
-                              capture_output=True, check=False)
+        done = run_generator(prefix, "--events", 5000, "--hlo", *options)
         if done.returncode:
             tap.skip(name, "the generator does not run")
             continue

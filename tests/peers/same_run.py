@@ -9,7 +9,6 @@ hold is a row of LOST, with its reason, and nothing else may differ.  Without th
 """
 
 import argparse
-import subprocess
 import sys
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -17,11 +16,11 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from differences import MISSING, Differences  # noqa: E402
 from invariants import check as check_invariants  # noqa: E402
+from made import GENERATOR, run_generator  # noqa: E402
 from tap import Tap  # noqa: E402
 from tracemill import SHARED, Scratch, summary_of  # noqa: E402
 
 TRACES = SHARED / "traces"
-GENERATOR = SHARED / "tools" / "make_trace.py"
 
 # What may differ: (case pattern, path pattern, how the JSON's value must be, reason).
 # null: null, and the `why` beside it tells the reason.  other: whatever; the reason says why that is right.
@@ -239,9 +238,7 @@ def run_pair(tap, pair, folder, used):
 
 def run_made(tap, name, options, used):
     with Scratch() as folder:
-        command = [sys.executable, str(GENERATOR), str(folder / "made"), "--events", "12000", "--seed", "21", "--format",
-                   "xplane,json,perfetto", "--quiet", *options]
-        made = subprocess.run(command, capture_output=True, text=True, check=False)
+        made = run_generator(folder / "made", "--events", 12000, "--seed", 21, "--format", "xplane,json,perfetto", "--quiet", *options)
         if made.returncode != 0:
             tap.ok(False, name, "the generator failed", made.stderr[-1000:])
             return

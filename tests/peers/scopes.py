@@ -11,7 +11,6 @@ asking of every launch in which of them it lies.  Without $TM_SHARED every case 
 import argparse
 import json
 import re
-import subprocess
 import sys
 from collections import Counter, defaultdict
 from decimal import ROUND_HALF_UP, Decimal
@@ -21,12 +20,12 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from chrome_json import content_of, document_of  # noqa: E402
 from differences import Differences  # noqa: E402
+from made import GENERATOR, run_generator  # noqa: E402
 from slow_clock import own_times  # noqa: E402
 from tap import Tap  # noqa: E402
 from tracemill import SHARED, Scratch, summary_of  # noqa: E402
 
 TRACES = SHARED / "traces"
-GENERATOR = SHARED / "tools" / "make_trace.py"
 ROWS = "2000"
 
 # --- paths ----------------------------------------------------------------------------------------------------
@@ -199,8 +198,7 @@ def compare_layers(d, truth, summary):
 def run_generated(tap, name, options):
     with Scratch() as folder:
         prefix = Path(folder) / "made"
-        made = subprocess.run([sys.executable, GENERATOR, prefix, "--events", "20000", "--quiet", *options],
-                              capture_output=True, text=True)
+        made = run_generator(prefix, "--events", 20000, "--quiet", *options)
         if made.returncode:
             tap.skip(name, made.stderr.strip().splitlines()[-1] if made.stderr else "cannot be generated")
             return

@@ -14,7 +14,6 @@ import gzip
 import json
 import random
 import re
-import subprocess
 import sys
 from collections import Counter, defaultdict
 from decimal import Decimal
@@ -22,11 +21,11 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from made import GENERATOR, run_generator  # noqa: E402
 from tap import Tap  # noqa: E402
 from tracemill import SHARED, Scratch, summary_of  # noqa: E402
 
 KINETO = SHARED / "traces" / "kineto"
-GENERATOR = SHARED / "tools" / "make_trace.py"
 MEGATRON = "astra-sim-workload-megatron-tp8-megatron_kineto_*.json"
 REAL = ("holistictrac-data-nccl_parser_config-nccl_data.json.gz", "tracelens-traces-mi300-resnet_act_checkpoint.json.gz",
         "tracelens-traces-b200-eager_trace.json.gz", "holistictrac-data-trace_filter-sampled_rank-0.json.gz",
@@ -404,8 +403,7 @@ def check_megatron(tap, folder):
 
 def check_generated(tap, folder, name, options):
     prefix = folder / "t"
-    made = subprocess.run([sys.executable, GENERATOR, prefix, "--events", "12000", "--quiet", *options],
-                          capture_output=True, text=True, check=False)
+    made = run_generator(prefix, "--events", 12000, "--quiet", *options)
     if made.returncode:
         tap.skip(name, made.stderr.strip().splitlines()[-1] if made.stderr else "the generator failed")
         return

@@ -8,18 +8,17 @@ Profiles come from the generator ($TM_SHARED/tools/make_trace.py) and out of $TM
 skipped.
 """
 
-import subprocess
 import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from differences import Differences  # noqa: E402
 from invariants import check_communication  # noqa: E402
+from made import GENERATOR, run_generator  # noqa: E402
 from slow_figures import Run, in_flight  # noqa: E402
 from tap import Tap  # noqa: E402
 from tracemill import SHARED, Scratch, summary_of  # noqa: E402
 
-GENERATOR = SHARED / "tools" / "make_trace.py"
 CHOICES = ((), ("--steps", "all"), ("--steps", "1:3"), ("--steps", "2:"), ("--skip-steps", "1"),
            ("--steps", "1:2", "--rows", "1"), ("--window", "session"))
 GENERATED = {
@@ -76,8 +75,7 @@ def check(tap, folder, name, path, flights):
 
 
 def check_generated(tap, folder, name, options):
-    done = subprocess.run([sys.executable, str(GENERATOR), str(folder / "host0"), "--events", "12000", "--steps", "6",
-                           "--format", "xplane,json", "--quiet", *options], capture_output=True, text=True, check=False)
+    done = run_generator(folder / "host0", "--events", 12000, "--steps", 6, "--format", "xplane,json", "--quiet", *options)
     if done.returncode:
         tap.skip(name, done.stderr.strip().splitlines()[-1] if done.stderr else "the generator failed")
         return

@@ -2,17 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Partials merge exactly: the summary made from them is, byte for byte, that of the profiles read in one process."""
 
-import subprocess
 import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 import make_profile  # noqa: E402
 import make_pytorch  # noqa: E402
+from made import GENERATOR, run_generator  # noqa: E402
 from tap import Tap  # noqa: E402
-from tracemill import SHARED, Scratch, run  # noqa: E402
+from tracemill import Scratch, run  # noqa: E402
 
-GENERATOR = SHARED / "tools" / "make_trace.py"
 GENERATED = {
     "gpu, more names than are looked up": ["--unique-names", "0.9", "--devices", "2", "--events", "60000"],
     "gpu, damaged": ["--dirty", "--bad-utf8"],
@@ -127,12 +126,10 @@ def generated(tap, folder):
             continue
         place = folder / name.replace(", ", "-").replace(" ", "-")
         place.mkdir()
-        done = subprocess.run([sys.executable, str(GENERATOR), "--quiet", "--events", "20000", *options, "--hosts", "2",
-                               "--format", "xplane", "--logdir", str(place / "log")],
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+        done = run_generator("--quiet", "--events", 20000, *options, "--hosts", 2, "--format", "xplane", "--logdir", place / "log")
         profiles = sorted(place.glob("log/**/*.xplane.pb"))
         if done.returncode != 0 or len(profiles) != 2:
-            tap.ok(False, f"generated: {name}: the generator made two hosts", done.stdout.decode("utf-8", "replace"))
+            tap.ok(False, f"generated: {name}: the generator made two hosts", done.stderr)
             continue
         check(tap, place, f"generated: {name}", profiles)
 

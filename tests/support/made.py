@@ -2,9 +2,14 @@
 """Generated profiles with their exact truth: one run of the generator ($TM_SHARED/tools/make_trace.py, needs numpy),
 in as many formats as are asked for."""
 
+import functools
+import importlib.util
 import json
+import multiprocessing
+import os
 import subprocess
 import sys
+import tempfile
 
 from tracemill import SHARED
 
@@ -14,6 +19,37 @@ SCENARIOS = ("mixed", "steady", "unfused", "stalled", "transfers", "dominated", 
 HOST = "host0"  # of a single host: the file's name is the host's
 ENDINGS = {"xplane": "xplane.pb", "json": "trace.json.gz", "perfetto": "perfetto_trace.json.gz"}
 ASIDE = ".aside"  # on a file that no report is to read
+
+
+@functools.cache
+def _generator():
+    spec = importlib.util.spec_from_file_location("make_trace", GENERATOR)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def _main(arguments, output):
+    for number in (1, 2):
+        os.dup2(output, number)
+    sys.argv = [str(GENERATOR), *arguments]
+    sys.exit(_generator().main())
+
+
+def run_generator(*arguments):
+    """The generator in a fork of this process, which imports it and numpy once: they take longer than what is made of most
+    tests.  out: subprocess.CompletedProcess, whose stderr is all that it printed, as text"""
+    arguments = list(map(str, arguments))
+    try:
+        _generator()
+    except ImportError as error:
+        return subprocess.CompletedProcess(arguments, 1, stderr=f"{type(error).__name__}: {error}")
+    with tempfile.TemporaryFile() as output:
+        process = multiprocessing.get_context("fork").Process(target=_main, args=(arguments, output.fileno()))
+        process.start()
+        process.join()
+        output.seek(0)
+        return subprocess.CompletedProcess(arguments, process.exitcode, stderr=output.read().decode("utf-8", "replace"))
 
 
 class Made:
@@ -35,13 +71,10 @@ class Made:
     def is_dirty(self):
         return "--dirty" in self.options
 
-    def command(self, folder, events=None):
-        return [sys.executable, str(GENERATOR), str(folder / HOST), "--events", str(events or self.events), "--seed",
-                str(self.seed), "--format", ",".join(self.forms), "--quiet", *self.options]
-
     def generate(self, folder, events=None):
         """out: what the generator said where it failed, else None"""
-        done = subprocess.run(self.command(folder, events), capture_output=True, text=True, check=False)
+        done = run_generator(folder / HOST, "--events", events or self.events, "--seed", self.seed, "--format",
+                             ",".join(self.forms), "--quiet", *self.options)
         if done.returncode != 0:
             return done.stderr[-1000:] or f"exit status {done.returncode}"
         self.folder = folder
