@@ -15,7 +15,7 @@ from collections import Counter, defaultdict
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-import jsonschema
+import jsonschema_rs
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 import make_profile  # noqa: E402
@@ -29,7 +29,7 @@ from perfetto.sources import all_sources  # noqa: E402
 from tap import Tap  # noqa: E402
 from tracemill import ROOT, Scratch, run  # noqa: E402
 
-SCHEMA = json.loads((ROOT / "schemas" / "split.schema.json").read_text(encoding="utf-8"))
+VALIDATOR = jsonschema_rs.validator_for(json.loads((ROOT / "schemas" / "split.schema.json").read_text(encoding="utf-8")))
 # Of which sources, and how.
 QUICK = ("made/gpu-xspace, *", "made/pytorch, each step", "made/pytorch, devices", "made/odd, 250 *")
 WAYS = {"250 slices": ["--max-events", "250"], "64 KiB": ["--max-size", "64K"], "each step": ["--by", "step"],
@@ -162,7 +162,7 @@ def check_counters(recording, counters):
 # --- all of them ----------------------------------------------------------------------------------------------
 
 def check_index(folder, index):
-    problems = [e.message for e in jsonschema.Draft202012Validator(SCHEMA).iter_errors(index)]
+    problems = [e.message for e in VALIDATOR.iter_errors(index)]
     listed = {entry["file"] for entry in index["parts"]} | {"index.json", "index.html"}
     listed |= {index["overview"]["file"]} if index["overview"] else set()
     if (index["overview"] is None) != (len(index["parts"]) < 2):
