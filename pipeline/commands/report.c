@@ -9,6 +9,7 @@
 #include "pipeline/engine/conversion.h"
 #include "pipeline/engine/outputs.h"
 #include "pipeline/options.h"
+#include "pipeline/remote.h"
 #include "reports/content/content.h"
 #include "reports/findings/summary_query.h"
 
@@ -60,7 +61,8 @@ static bool is_stored(const struct tm_options *options, char file[TM_PLACE_BYTES
 {
     struct stat info;
 
-    return options->input_count == 1 && stat(options->inputs[0], &info) == 0 && S_ISREG(info.st_mode) &&
+    return options->input_count == 1 &&
+           (tm_remote_is(options->inputs[0]) || (stat(options->inputs[0], &info) == 0 && S_ISREG(info.st_mode))) &&
            tm_document_find(options->inputs[0], "summary.json", "tracemill.summary", file);
 }
 

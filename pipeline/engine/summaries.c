@@ -108,6 +108,15 @@ static bool is_document(const char *path, const char *schema)
     return past(past(past(past(past(head, "{"), "\"schema\""), ":"), "\""), schema) != NULL;
 }
 
+/* An object is a document if its name says so: it is fetched only once. */
+static bool find_object(const char *uri, const char *name, char file[TM_PLACE_BYTES])
+{
+    const char *const slash = strrchr(uri, '/');
+    const int n = snprintf(file, TM_PLACE_BYTES, "%s", uri);
+
+    return strcmp(slash + 1, name) == 0 && n > 0 && n < TM_PLACE_BYTES;
+}
+
 bool tm_document_find(const char *path, const char *name, const char *schema, char file[TM_PLACE_BYTES])
 {
     const size_t length = strlen(path);
@@ -115,6 +124,8 @@ bool tm_document_find(const char *path, const char *name, const char *schema, ch
     struct stat info;
     int n;
 
+    if (tm_remote_is(path))
+        return find_object(path, name, file);
     if (stat(path, &info) != 0)
         return false;
     if (S_ISDIR(info.st_mode))
@@ -124,6 +135,32 @@ bool tm_document_find(const char *path, const char *name, const char *schema, ch
     return n > 0 && n < TM_PLACE_BYTES && is_document(file, schema);
 }
 
+/* By way of a spill file. */
+static tm_status read_object(struct tm_run *run, struct tm_doc *doc, const char *uri)
+{
+    struct tm_helper helper = { .run = NULL };
+    struct tm_spill spill = { .fd = -1 };
+    char name[TM_ERROR_TEXT / 2], block[4096];
+    size_t got = 1;
+    uint64_t at;
+
+    (void)snprintf(name, sizeof(name), "'%.200s'", uri);
+    if (!tm_spill_open(&spill, run) && !tm_fetch_start(&helper, run, uri, name))
+        while (got > 0 && !tm_helper_read(&helper, block, sizeof(block), &got) &&
+               !tm_spill_append(&spill, block, got, &at))
+            ;
+    tm_helper_stop(&helper);
+    if (!tm_failed(run) && lseek(spill.fd, 0, SEEK_SET) == 0)
+        tm_doc_read_from(doc, tm_doc_root(doc), spill.fd, UINT64_MAX, uri);
+    tm_spill_close(&spill);
+    return run->error.status;
+}
+
+static tm_status read_text_of(struct tm_run *run, struct tm_doc *doc, const char *file)
+{
+    return tm_remote_is(file) ? read_object(run, doc, file) : tm_doc_read_file(doc, tm_doc_root(doc), file);
+}
+
 tm_status tm_document_read(struct tm_run *run, struct tm_doc *doc, const struct tm_options *options, const char *file,
                            const char *act)
 {
@@ -131,7 +168,7 @@ tm_status tm_document_read(struct tm_run *run, struct tm_doc *doc, const struct 
     tm_status st;
 
     tm_doc_set_most(doc, most_bytes(run));
-    st = tm_doc_read_file(doc, tm_doc_root(doc), file);
+    st = read_text_of(run, doc, file);
     if (st)
         return st;
     if (tm_int(tm_get(root, "schema_version")) != 1) {
@@ -247,7 +284,7 @@ static void check_schema(struct tm_run *run, const struct tm_value *root, const 
 
 tm_status tm_summary_read(struct tm_run *run, struct tm_doc *doc, const char *file)
 {
-    if (!tm_doc_read_file(doc, tm_doc_root(doc), file))
+    if (!read_text_of(run, doc, file))
         check_schema(run, tm_doc_root(doc), file);
     return run->error.status;
 }

@@ -48,6 +48,33 @@ def check_inputs(tap, folder, bucket, tools):
            "compared with a file", result)
 
 
+def check_summaries(tap, folder, bucket, tools):
+    """Stored summaries stand for their runs."""
+    tools.calls()
+    settings = bucket.settings(tools)
+    for name, trace in (("demo", DEMO), ("tiny", TINY)):
+        run("report", trace, "-o", folder / name, "--format", "json")
+        bucket.put(f"stored/{name}/summary.json", (folder / name / "summary.json").read_bytes())
+    there, here = "s3://traces/stored/demo/summary.json", folder / "demo/summary.json"
+    for name, arguments, options in (("brief", [], []), ("show", ["ops"], []), ("check", [], ["--gate", folder / "gates.json"])):
+        if name == "check":
+            run("check", here, "--init", "--gate", folder / "gates.json")
+        usual, result = run(name, here, *arguments, *options), run(name, there, *arguments, *options, **settings)
+        calls = tools.calls()
+        tap.ok(result.status == usual.status == 0 and result.out.replace(there, str(here)) == usual.out, f"{name} of a stored summary", result)
+        tap.ok(len(calls) == 1 and calls[0][1:3] == ["s3", "cp"], f"{name}: fetched once, nothing listed", calls)
+    result = run("compare", there, folder / "tiny", "-o", folder / "stored", "--force", "--format", "json", **settings)
+    tap.ok(result.status == 0 and (folder / "stored/compare.json").exists(), "compared with a folder", result)
+    run("report", here, "-o", folder / "again", "--format", "text")
+    result = run("report", there, "-o", folder / "made", "--format", "text", **settings)
+    tap.ok(result.status == 0 and (folder / "made/report.txt").read_bytes() == (folder / "again/report.txt").read_bytes(),
+           "its report is made again", result)
+    bucket.put("stored/none/summary.json", b'{"schema": "tracemill.summ')
+    refused(tap, "half a summary", run("brief", "s3://traces/stored/none/summary.json", **settings), "cannot read")
+    refused(tap, "no summary", run("brief", "s3://traces/stored/nothing/summary.json", **settings), "cannot fetch", "404")
+    tools.calls()
+
+
 def refused(tap, name, result, *words):
     tap.ok(result.status == 3 and not result.crashed and all(word in result.err for word in words), name, result)
 
@@ -182,6 +209,7 @@ def main():
         tools = aws_tools(folder / "tools")
         bucket.put("other/readme.txt", b"x")
         check_inputs(tap, folder, bucket, tools)
+        check_summaries(tap, folder, bucket, tools)
         check_faults(tap, folder, bucket, tools)
         check_commands(tap, folder, bucket)
         for at in (1, 2):
