@@ -185,8 +185,11 @@ static inline void append(struct tm_path_lane *lane, uint32_t track, struct tm_p
     const uint32_t slot = track & (TM_PATH_STREAMS - 1);
 
     if (row->start_ps >= lane->next_end_ps && lane->open_count == 1) {
-        if (lane->next_end_ps > lane->ended.end_ps || !lane->ended.row)
-            lane->ended = lane->open[0];
+        if (lane->next_end_ps > lane->ended.end_ps || !lane->ended.row) {
+            /* one by one, as they were written a moment ago: copied together they would wait for the cache */
+            lane->ended.end_ps = lane->open[0].end_ps;
+            lane->ended.row = lane->open[0].row;
+        }
         lane->open_count = 0;
         lane->next_end_ps = INT64_MAX;
     } else if (row->start_ps >= lane->next_end_ps) {

@@ -113,6 +113,7 @@ struct fusion_open_step {
 /* Small ops by step and device of the current host (fusion.c). */
 struct fusion_steps {
     struct fusion_cell *cells;
+    uint64_t *tags; /* of eight cells each, a byte for each cell: part of a hash of its op and step; 0 = free */
     struct fusion_open_step *open;
     struct fusion_open_step *near;   /* of these, the one that was found last */
     uint32_t cell_count, open_count; /* powers of two */

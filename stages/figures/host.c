@@ -362,46 +362,91 @@ static void host_move_delays(struct host *h)
     host_free_launched(h);
 }
 
-/* Delays that are looked for: `parts` of them, each 1 << shift long, from the lowest one on. */
-enum { DELAY_PART_BITS = 11, DELAY_PARTS = 1 << DELAY_PART_BITS };
+/* Delays among which one is looked for: `counts` of them in parts, each 1 << shift long, from the lowest one on. */
+enum { DELAY_PART_BITS = 11, DELAY_PARTS = 1 << DELAY_PART_BITS, DELAY_RANKS = 2 };
 
 struct delay_parts {
     uint64_t low, high; /* delay_bits */
     unsigned shift;
+    uint64_t rank; /* of the one that is looked for, from `low` on */
     uint64_t counts[DELAY_PARTS];
 };
 
-static void count_parts(struct host *h, const uint64_t *bits, uint64_t count, void *to)
+/* At first all look at the same delays, which are counted once. */
+static bool is_shared(const struct delay_parts *searches, int n)
 {
-    struct delay_parts *const parts = to;
-    const uint64_t low = parts->low, most = parts->high - low;
-
-    (void)h;
-    for (uint64_t i = 0; i < count; i++)
-        if (bits[i] - low <= most)
-            parts->counts[(bits[i] - low) >> parts->shift]++;
+    return n > 0 && searches[n].low == searches[0].low && searches[n].high == searches[0].high;
 }
 
-/* The delay of a rank, from 0 on, of those in `launched`: the part that contains it is divided further until it has one
- * value.  Five passes at most for a trace of an hour take a fourth of the instructions of a sort, and no memory. */
-static int64_t find_delay(struct host *h, uint64_t rank)
+static void count_parts(struct host *h, const uint64_t *bits, uint64_t count, void *to)
 {
-    struct delay_parts parts = { .low = delay_bits(0), .high = delay_bits(h->max_delay_ps) };
+    struct delay_parts *const searches = to;
 
-    while (parts.low < parts.high && !tm_failed(h->run)) {
-        const unsigned bits = 64 - (unsigned)__builtin_clzll(parts.high - parts.low);
-        uint64_t at = 0, end;
+    (void)h;
+    for (int n = 0; n < DELAY_RANKS; n++) {
+        struct delay_parts *const parts = &searches[n];
+        const uint64_t low = parts->low, most = parts->high - low;
 
-        parts.shift = bits > DELAY_PART_BITS ? bits - DELAY_PART_BITS : 0;
-        memset(parts.counts, 0, sizeof(parts.counts));
-        for_launched(h, count_parts, &parts);
-        for (; at < DELAY_PARTS - 1 && rank >= parts.counts[at]; at++)
-            rank -= parts.counts[at];
-        parts.low += at << parts.shift;
-        end = parts.low + ((UINT64_C(1) << parts.shift) - 1);
-        parts.high = end < parts.high ? end : parts.high;
+        for (uint64_t i = 0; i < count && most && !is_shared(searches, n); i++)
+            if (bits[i] - low <= most)
+                parts->counts[(bits[i] - low) >> parts->shift]++;
     }
-    return (int64_t)(parts.low - delay_bits(0));
+}
+
+static void begin_pass(struct delay_parts *parts)
+{
+    const unsigned bits = parts->low < parts->high ? 64 - (unsigned)__builtin_clzll(parts->high - parts->low) : 0;
+
+    parts->shift = bits > DELAY_PART_BITS ? bits - DELAY_PART_BITS : 0;
+    memset(parts->counts, 0, sizeof(parts->counts));
+}
+
+/* The part that contains the rank is the next one to be divided. */
+static void end_pass(struct delay_parts *parts)
+{
+    uint64_t at = 0, end;
+
+    if (parts->low == parts->high)
+        return;
+    for (; at < DELAY_PARTS - 1 && parts->rank >= parts->counts[at]; at++)
+        parts->rank -= parts->counts[at];
+    parts->low += at << parts->shift;
+    end = parts->low + ((UINT64_C(1) << parts->shift) - 1);
+    parts->high = end < parts->high ? end : parts->high;
+}
+
+/* The delays of ranks, from 0 on, of those in `launched`: the parts that contain them are divided further until they have
+ * one value.  Five passes at most for a trace of an hour take a fourth of the instructions of a sort, and no memory; each
+ * page is read for all ranks at once. */
+static void find_ranks(struct host *h, const uint64_t ranks[DELAY_RANKS], int64_t found_ps[DELAY_RANKS])
+{
+    const size_t bytes = DELAY_RANKS * sizeof(struct delay_parts);
+    struct delay_parts *const searches = tm_take(&h->run->budget, TM_ACCOUNT_TABLES, bytes, &h->run->error);
+    bool has_parts = searches;
+
+    for (int n = 0; n < DELAY_RANKS; n++)
+        found_ps[n] = 0;
+    for (int n = 0; searches && n < DELAY_RANKS; n++) {
+        searches[n].low = delay_bits(0);
+        searches[n].high = delay_bits(h->max_delay_ps);
+        searches[n].rank = ranks[n];
+    }
+    while (has_parts && !tm_failed(h->run)) {
+        has_parts = false;
+        for (int n = 0; n < DELAY_RANKS; n++)
+            begin_pass(&searches[n]);
+        for_launched(h, count_parts, searches);
+        for (int n = 1; n < DELAY_RANKS; n++)
+            if (is_shared(searches, n))
+                memcpy(searches[n].counts, searches[0].counts, sizeof(searches[n].counts));
+        for (int n = 0; n < DELAY_RANKS; n++) {
+            end_pass(&searches[n]);
+            has_parts |= searches[n].low < searches[n].high;
+        }
+    }
+    for (int n = 0; searches && n < DELAY_RANKS; n++)
+        found_ps[n] = (int64_t)(searches[n].low - delay_bits(0));
+    tm_give(&h->run->budget, TM_ACCOUNT_TABLES, searches, bytes);
 }
 
 static inline void host_take_activity(struct host *h, struct empty_lane *lane, const struct tm_event *event)
@@ -602,8 +647,11 @@ static void find_delays(struct host *h, uint64_t count, struct delays *found)
     found->p50 = rank_of(count, 50);
     found->p95 = rank_of(count, 95);
     if (h->launched && !h->has_delays) {
-        found->p50_ps = find_delay(h, found->p50);
-        found->p95_ps = find_delay(h, found->p95);
+        int64_t found_ps[DELAY_RANKS];
+
+        find_ranks(h, (const uint64_t[DELAY_RANKS]){ found->p50, found->p95 }, found_ps);
+        found->p50_ps = found_ps[0];
+        found->p95_ps = found_ps[1];
         found->max_ps = h->max_delay_ps;
         return;
     }

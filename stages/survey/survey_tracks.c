@@ -132,16 +132,23 @@ static void number_thread(struct tm_survey *s, struct tm_track *track, uint32_t 
         track->thread = s->trace->thread_count++;
 }
 
-/* in: launch  has its key, its times and its track */
-static inline void keep_launch(struct tm_survey *s, struct tm_track *track, struct tm_launch launch, uint32_t traits)
+/* in: of  the track that the record names */
+static inline void keep_launch(struct tm_survey *s, struct tm_track *track, uint64_t key, int64_t start_ps,
+                               int64_t dur_ps, uint32_t of, uint32_t traits)
 {
-    launch.is_named = (traits & TM_TRAIT_LAUNCH) != 0;
-    launch.is_uncertain = !(traits & (TM_TRAIT_LAUNCH | TM_TRAIT_SYNC));
-    launch.direction = (uint8_t)tm_direction_of(traits);
+    const bool is_uncertain = !(traits & (TM_TRAIT_LAUNCH | TM_TRAIT_SYNC));
+
     number_thread(s, track, TM_THREADS_MOST - 1); /* one is for the main thread */
-    launch.thread = track->thread;
-    s->has_uncertain_launches |= launch.is_uncertain;
-    tm_launches_put_first(s->resolver->launches, &launch);
+    s->has_uncertain_launches |= is_uncertain;
+    /* made at once: a copy of members that were written a moment ago would wait for the cache */
+    tm_launches_put_first(s->resolver->launches, &(struct tm_launch){ .key = key,
+                                                                      .start_ps = start_ps,
+                                                                      .dur_ps = dur_ps,
+                                                                      .track = of,
+                                                                      .thread = track->thread,
+                                                                      .is_named = (traits & TM_TRAIT_LAUNCH) != 0,
+                                                                      .is_uncertain = is_uncertain,
+                                                                      .direction = (uint8_t)tm_direction_of(traits) });
 }
 
 static void keep_marker(struct tm_survey *s, const struct tm_raw_record *raw)
@@ -266,7 +273,7 @@ static void take_host(struct tm_survey *s, struct tm_track *track, struct tm_raw
     traits = raw->traits;
     count_call(h, (enum tm_class)r->class, traits);
     if (may_be_launch(r->correlation, r->flags, traits))
-        keep_launch(s, track, (struct tm_launch){ r->correlation, r->start_ps, r->dur_ps, .track = r->track }, traits);
+        keep_launch(s, track, r->correlation, r->start_ps, r->dur_ps, r->track, traits);
     if (is_telling(r->flags, traits))
         take_telling(s, h, raw);
 }
@@ -286,8 +293,7 @@ static uint32_t take_plain_calls(struct tm_survey *s, struct tm_track *track, co
             break;
         count_call(h, (enum tm_class)call->class, traits);
         if (may_be_launch(id, call->flags, traits))
-            keep_launch(s, track, (struct tm_launch){ id, batch->start_ps[i], batch->dur_ps[i], .track = call->track },
-                        traits);
+            keep_launch(s, track, id, batch->start_ps[i], batch->dur_ps[i], call->track, traits);
     }
     return i;
 }
