@@ -65,10 +65,40 @@ static struct tm_doc *read_summary(const struct finding_causes *f, const char *i
     return NULL;
 }
 
+/* The part of a step that grew the most, of those that grew by less than `below`.  out: NULL = none */
+static const struct tm_value *grown_part(const struct tm_value *parts, int64_t below)
+{
+    const struct tm_value *most = NULL;
+
+    for (size_t i = 0; i < tm_length(parts); i++) {
+        const int64_t change = tm_int(tm_get(tm_at(parts, i), "change_ps"));
+
+        if (change > 0 && change < below && (!most || change > tm_int(tm_get(most, "change_ps"))))
+            most = tm_at(parts, i);
+    }
+    return most;
+}
+
+/* Without causes: where the time of a step went. */
+static void add_parts(char cause[CAUSE_BYTES], const struct tm_value *comparison)
+{
+    const struct tm_value *const parts = tm_get(tm_at(tm_get(comparison, "waterfalls"), 0), "parts");
+    const struct tm_value *part = grown_part(parts, INT64_MAX);
+    char time[TM_FORMAT_BYTES];
+
+    tm_format_append(cause, CAUSE_BYTES, "No single cause%s", part ? "; largest increases per step: " : "");
+    for (size_t count = 0; part && count < CAUSES; count++) {
+        const int64_t change = tm_int(tm_get(part, "change_ps"));
+
+        tm_format_append(cause, CAUSE_BYTES, "%s%.100s (%s)", count ? ", " : "", tm_text(tm_get(part, "title")),
+                         tm_format_time(time, change));
+        part = grown_part(parts, change);
+    }
+}
+
 static void join_causes(char cause[CAUSE_BYTES], const struct tm_value *comparison)
 {
     const struct tm_value *const findings = tm_get(comparison, "findings");
-
     size_t count = 0;
 
     for (size_t i = 0; i < tm_length(findings) && count < CAUSES; i++) {
@@ -78,7 +108,7 @@ static void join_causes(char cause[CAUSE_BYTES], const struct tm_value *comparis
             tm_format_append(cause, CAUSE_BYTES, "%s%.250s", count++ ? "; " : "", tm_text(tm_get(finding, "title")));
     }
     if (!*cause)
-        (void)snprintf(cause, CAUSE_BYTES, "No single cause; %.500s", tm_text(tm_path(comparison, "verdict.text")));
+        add_parts(cause, comparison);
 }
 
 static void compare(const struct finding_causes *f, const struct pair *pair, char cause[CAUSE_BYTES])

@@ -159,7 +159,7 @@ static void emit_regressions(const struct tm_content *content)
     emit_list(content, "revisions", "Jobs that regressed between the same revisions",
               "revision_before, revision, jobs, regressions, names");
     emit_more(content, "regressions");
-    emit_list(content, "unconfirmed", "To be confirmed: run these jobs again",
+    emit_list(content, "unconfirmed", "To be confirmed: jobs to run again, as listed in confirm.txt",
               "regression, job, report link, title, since, before_text, after_text, change_text, runs, revision given");
     emit_list(content, "acknowledged", "Acknowledged regressions",
               "regression, job, report link, title, since, before_text, after_text, change_text, runs, reason, "
