@@ -26,7 +26,7 @@ enum tm_out_sort {
                      * nothing else.  One of its rows may have its uuid: if a group can have spans, they are the group's
                      * own */
     TM_OUT_THREAD,  /* with pid and tid */
-    TM_OUT_LANE,    /* of a thread or a row: what does not nest on it; parent is its uuid */
+    TM_OUT_LANE,    /* of a thread or a row: what does not nest on it; parent is its uuid, or that of our own group */
     TM_OUT_ROW,     /* of a process, without a thread; it still has a tid, for formats that know only threads */
     TM_OUT_COUNTER, /* of a process */
 };

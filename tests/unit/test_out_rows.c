@@ -153,6 +153,8 @@ static void test_devices_without_a_process(void **state)
         *tm_out_rows_use(rows, &rig.recorder.writer, tm_out_rows_derived(rows, TM_DERIVED_FACTS, TM_NONE), 0, &written);
     assert_int_equal(row.uuid, group.uuid);
     assert_int_equal(row.parent, group.uuid);
+    row = *tm_out_rows_use(rows, &rig.recorder.writer, tm_out_rows_finding(rows, TM_DERIVED_CRITICAL), 1, &written);
+    assert_int_equal(row.parent, group.uuid);        /* beside the first lane, not folded into it */
     tm_out_rows_begin_host(rows, &rig.trace, false); /* as another host, without the verdict */
     tm_out_rows_begin_file(rows);
     use(&rig, rows, tm_out_rows_derived(rows, TM_DERIVED_FACTS, TM_NONE), 0);

@@ -719,7 +719,8 @@ static void use_lane(struct tm_out_rows *r, struct tm_trace_writer *writer, uint
     is_new = found->file != r->file;
     found->file = r->file;
     row->sort = TM_OUT_LANE;
-    row->parent = row->uuid;
+    if (process != r->own_process) /* lanes of findings are beside each other, not folded into the first one */
+        row->parent = row->uuid;
     row->uuid = uuid_of_thread(r, number, lane);
     row->lane = lane;
     row->tid = found->tid;
