@@ -277,7 +277,7 @@ uint32_t tm_signature_of(struct tm_signatures *s, const struct tm_raw_record *ra
 bool tm_batch_put(struct tm_batch *batch, struct tm_signatures *signatures, const struct tm_raw_record *raw)
 {
     struct tm_raw_record bare;
-    uint32_t number, i = batch->count;
+    uint32_t number;
 
     if (raw->own.length && !batch->keeps_own) {
         bare = *raw;
@@ -286,11 +286,7 @@ bool tm_batch_put(struct tm_batch *batch, struct tm_signatures *signatures, cons
     }
     number = signatures ? tm_signature_of(signatures, raw) : 0;
     if (number) {
-        batch->start_ps[i] = raw->record.start_ps;
-        batch->dur_ps[i] = raw->record.dur_ps;
-        batch->correlation[i] = raw->record.correlation;
-        batch->signature[i] = (uint16_t)number;
-        batch->count++;
+        tm_batch_put_number(batch, number, raw);
         return true;
     }
     batch->other = *raw;

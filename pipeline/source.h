@@ -151,6 +151,17 @@ static inline void tm_merged_get(const struct tm_merged *merged, uint32_t i, str
 /* Put a record into a batch that has room.  true: it has a number, another one may follow it */
 bool tm_batch_put(struct tm_batch *batch, struct tm_signatures *signatures, const struct tm_raw_record *raw);
 
+/* The same of a record whose number is known. */
+static inline void tm_batch_put_number(struct tm_batch *batch, uint32_t number, const struct tm_raw_record *raw)
+{
+    const uint32_t i = batch->count++;
+
+    batch->start_ps[i] = raw->record.start_ps;
+    batch->dur_ps[i] = raw->record.dur_ps;
+    batch->correlation[i] = raw->record.correlation;
+    batch->signature[i] = (uint16_t)number;
+}
+
 struct tm_source;
 
 /* A place in the records of one track.  Inputs embed it as the first member of their own cursor. */

@@ -759,12 +759,15 @@ static void put_other(struct xspace_cursor *c, struct tm_xresult *known, const s
                       const struct tm_xhead *head, struct tm_batch *batch)
 {
     struct tm_raw_record raw;
+    uint32_t number;
 
     if (!make_any_record(c, known, bytes, head, &raw))
         return;
-    if (known)
-        (void)number_of(c, known, &raw);
-    (void)tm_batch_put(batch, has_list(c, &raw) ? NULL : &c->x->signatures, &raw);
+    number = known ? number_of(c, known, &raw) : 0;
+    if (number)
+        tm_batch_put_number(batch, number, &raw);
+    else
+        (void)tm_batch_put(batch, has_list(c, &raw) ? NULL : &c->x->signatures, &raw);
 }
 
 static tm_status next_batch(struct tm_cursor *cursor, struct tm_batch *batch)

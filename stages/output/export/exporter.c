@@ -218,7 +218,8 @@ static void name_derived_counter(struct tm_exporter *e, const struct tm_derived_
     size_t length;
     const char *const what = tm_names_text(e->names, row->name, sizeof(text) - 1, &length);
 
-    (void)snprintf(text, sizeof(text), "%.*s", (int)length, what);
+    memcpy(text, what, length);
+    text[length] = '\0';
     tm_out_rows_name_of_device(e->rows, row->sort == TM_DERIVED_IDLE ? TM_NONE : row->device,
                                row->sort != TM_DERIVED_QUEUE, text, name, TM_OWN_NAME_BYTES);
     if (!e->options.side)

@@ -434,6 +434,17 @@ static void find_sharing_devices(struct tm_out_rows *r)
     }
 }
 
+/* Append as much of a text as fits.  For each value of a computed counter: printf takes several times as long.
+ * in: at  < size: bytes before it.  out: bytes with it, without the null byte that is put after it */
+static size_t append(char *to, size_t size, size_t at, const char *text)
+{
+    const size_t room = size - 1 - at, length = strnlen(text, room);
+
+    memcpy(to + at, text, length);
+    to[at + length] = '\0';
+    return at + length;
+}
+
 void tm_out_rows_name_of_device(const struct tm_out_rows *r, uint32_t device, bool is_ours, const char *what,
                                 char *name, size_t size)
 {
@@ -445,15 +456,12 @@ void tm_out_rows_name_of_device(const struct tm_out_rows *r, uint32_t device, bo
         slash = strrchr(id, '/');
         id = slash ? slash + 1 : id;
     }
-    if (*id) {
-        (void)snprintf(name, size, "%s %s" TM_OF_OURS, id, what);
-    } else {
-        assert(strlen(what) + sizeof(TM_OF_OURS) <= size);
-        memcpy(mempcpy(name, what, strlen(what)), TM_OF_OURS, sizeof(TM_OF_OURS)); /* for each value of a counter */
-    }
+    used = append(name, size, 0, id);
+    used = append(name, size, used, *id ? " " : "");
+    used = append(name, size, used, what);
+    used = append(name, size, used, TM_OF_OURS);
     if (!is_ours || !r->names_hosts)
         return;
-    used = strlen(name);
     (void)snprintf(name + used, size - used, "%s", r->of_host);
 }
 
