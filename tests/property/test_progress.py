@@ -3,12 +3,13 @@
 """The progress line, on a terminal: each phase of the work shows its share, bytes, events, rate and time left, for XSpace and
 JSON, plain and compressed; elsewhere there is none."""
 
-import gzip
 import json
 import os
 import pty
 import re
+import struct
 import sys
+import zlib
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
@@ -17,6 +18,7 @@ from tap import Tap  # noqa: E402
 from tracemill import BINARY, DEMO, Scratch, run  # noqa: E402
 
 COPIES, EVENTS = 160, 1_800_000  # work that lasts some tenths of a second in each phase
+PHASES = ["reading", "analyzing"]
 BLOCK = 9_000                 # events that are made; the others are the same again
 LINE = re.compile(r"^(reading|surveying|analyzing|writing)(?: device \d+ of \d+)? ( *\d+)%(?:  (?:(\d+) of )?(\d+) MiB(?:  ([\d,]+)(?: of ([\d,]+))? events)?  ([\d.]+) (MiB|M events)/s)?"
                   r"(?:  (\d+:\d\d) left)?$")
@@ -40,18 +42,31 @@ def on_terminal(*words):
     return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), data.decode("utf-8", "replace")
 
 
+def packed(first, block, count, last):
+    """A gzip file of `first`, `count` times `block`, and `last`, in which the block is deflated once: what follows a full flush
+    does not depend on what precedes it."""
+    deflate = zlib.compressobj(1, zlib.DEFLATED, -zlib.MAX_WBITS)
+    head = deflate.compress(first) + deflate.flush(zlib.Z_FULL_FLUSH)
+    body = deflate.compress(block) + deflate.flush(zlib.Z_FULL_FLUSH)
+    tail = deflate.compress(last) + deflate.flush()
+    whole = first + block * count + last
+    return (b"\x1f\x8b\x08" + bytes(7) + head + body * count + tail
+            + struct.pack("<II", zlib.crc32(whole), len(whole) & 0xffffffff))
+
+
 def sources(folder):
     """(name, path, the phases that have lines)"""
-    space = next(DEMO.rglob("*.xplane.pb")).read_bytes() * COPIES  # messages one after the other are one message
+    space = next(DEMO.rglob("*.xplane.pb")).read_bytes()  # messages one after the other are one message
     block = ",\n".join(f'{{"ph":"X","cat":"kernel","pid":0,"tid":7,"ts":{i * 3},"dur":2,"name":"op{i % 500}","args":'
                        f'{{"device":0,"stream":7,"long_name":"{"a word of many " * 3}"}}}}' for i in range(BLOCK))
-    text = ('{"traceEvents":[' + ",\n".join([block] * (EVENTS // BLOCK)) + "]}").encode()
-    for name, data, phases in (("xplane.pb", space, ["reading", "analyzing"]), ("trace.json", text, ["reading", "analyzing"])):
-        plain, packed = folder / f"big.{name}", folder / f"packed.{name}.gz"
-        plain.write_bytes(data)
-        packed.write_bytes(gzip.compress(data, 1))
-        yield name, plain, phases
-        yield f"{name}.gz", packed, phases
+    block = block.encode()
+    for name, parts in (("xplane.pb", (b"", space, COPIES, b"")),
+                        ("trace.json", (b'{"traceEvents":[' + block, b",\n" + block, EVENTS // BLOCK - 1, b"]}"))):
+        first, repeated, count, last = parts
+        (folder / f"big.{name}").write_bytes(first + repeated * count + last)
+        (folder / f"packed.{name}.gz").write_bytes(packed(*parts))
+        yield name, folder / f"big.{name}", PHASES
+        yield f"{name}.gz", folder / f"packed.{name}.gz", PHASES
 
 
 def check(tap, name, path, phases, folder):
