@@ -125,7 +125,8 @@ class Page:
         self.browser = browser
         self.requests, self.said, self.dialogs = [], [], []
         self.loads, self.has_fragment = 0, False
-        self.target = browser.send("Target.createTarget", url="about:blank", enableBeginFrameControl=not browser.paints)["targetId"]
+        frames = {} if browser.paints else {"enableBeginFrameControl": True}
+        self.target = browser.send("Target.createTarget", url="about:blank", **frames)["targetId"]
         self.session = browser.send("Target.attachToTarget", targetId=self.target, flatten=True)["sessionId"]
         browser.pages[self.session] = self
         for domain in ("Page", "Runtime", "Network", "Log"):

@@ -11,12 +11,16 @@ except ImportError:
     jsonschema_rs = None
 
 
+def schema_of(name, root=ROOT):
+    return json.loads((root / "schemas" / f"{name}.schema.json").read_text(encoding="utf-8"))
+
+
 def validator_of(tap, name, root=ROOT):
     """A validator of schemas/NAME.schema.json below the root; ends the test where the library is not there."""
     if jsonschema_rs is None:
         tap.ok(False, "the library jsonschema-rs is installed", "make build/venv/.made")
         tap.done()
-    schema = json.loads((root / "schemas" / f"{name}.schema.json").read_text(encoding="utf-8"))
+    schema = schema_of(name, root)
     jsonschema_rs.meta.validate(schema)
     return jsonschema_rs.validator_for(schema)
 
