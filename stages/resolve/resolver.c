@@ -1034,18 +1034,6 @@ static inline void resolve_plain_activity(struct tm_resolver *r, const struct tm
     range->chosen = event->chosen;
 }
 
-enum { SITES_AHEAD = 4 };
-
-/* The call site of a record will be read soon, up to the end of its event. */
-static inline void expect_site(const struct tm_resolver *r, uint32_t signature)
-{
-    const struct tm_call_site *const site = tm_site_rows_place(&r->call_sites->rows[0], signature);
-
-    __builtin_prefetch(site);
-    __builtin_prefetch(&site->event);
-    __builtin_prefetch((const char *)(&site->event + 1) - 1);
-}
-
 uint32_t tm_resolve_many(struct tm_resolver *r, const struct tm_merged *merged, uint32_t first, uint32_t count,
                          struct tm_event *events)
 {
@@ -1061,8 +1049,6 @@ uint32_t tm_resolve_many(struct tm_resolver *r, const struct tm_merged *merged, 
         const struct tm_call_site *const site = tm_site_rows_place(&r->call_sites->rows[is_inside], signature);
         struct tm_event *const event = &events[i];
 
-        if (i + SITES_AHEAD < count)
-            expect_site(r, merged->signature[at + SITES_AHEAD]);
         if (site->number != signature || !site->is_simple)
             return i;
         *event = site->event;
