@@ -184,7 +184,7 @@ static bool put_bytes(struct words *w, const char *bytes, size_t length)
     return true;
 }
 
-/* What placeholders stand for. */
+/* What placeholders represent. */
 struct subject {
     const char *uri, *folder;
 };
