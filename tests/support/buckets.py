@@ -78,11 +78,12 @@ class Tools:
 
 
 def aws_tools(folder):
-    """The real client.  Its calls are made by a process that has loaded it, which ends with this one."""
+    """The real client.  Its calls are made by a process that has loaded it, which ends with this one.  The script tells its
+    PID from a subshell: its own stdout is looked up at any time afterwards."""
     calls = folder.with_name(folder.name + ".calls")
     calls.mkdir()
     place = shlex.quote(str(calls))
-    tools = Tools(folder, aws=f"/usr/bin/mkfifo {place}/$$\necho $$ >{place}/calls\nread -r status <{place}/$$\nexit \"$status\"")
+    tools = Tools(folder, aws=f"/usr/bin/mkfifo {place}/$$\n(echo $$ >{place}/calls)\nread -r status <{place}/$$\nexit \"$status\"")
     tools.client = subprocess.Popen([sys.executable, AWS_CALLS, calls], stdin=subprocess.PIPE)
     while not (calls / "calls").exists() and tools.client.poll() is None:
         time.sleep(0.05)
