@@ -19,6 +19,7 @@ enum {
     NUMBER_BYTES = 128 << 10,
     LIST_BYTES = 1024, /* of the arguments of a call, at most */
     PART_BYTES = 512,
+    ROWS_NEAR = 256,
 };
 
 enum call { CALL_ROW, CALL_BEGIN, CALL_END, CALL_INSTANT, CALL_COUNTER };
@@ -45,6 +46,12 @@ struct kept_call {
     uint32_t arguments; /* bytes */
 };
 
+/* The number of a row; uuid 0 = none. */
+struct row_number {
+    uint64_t uuid;
+    uint32_t number;
+};
+
 struct tm_kept_overview {
     struct tm_trace_writer keeper; /* the overview writes to it */
     struct tm_trace_writer *overview;
@@ -52,9 +59,10 @@ struct tm_kept_overview {
     struct tm_rows *calls; /* bytes */
     struct tm_rows *rows;  /* struct tm_out_row */
     struct tm_key_map *row_numbers;
-    tm_strid host;                 /* that is being read */
-    uint8_t arguments[LIST_BYTES]; /* of a call that is given back */
-    uint8_t part_list[PART_BYTES]; /* likewise: the name of its part */
+    struct row_number near[ROWS_NEAR]; /* of those used last, by some bits of the uuid */
+    tm_strid host;                     /* that is being read */
+    uint8_t arguments[LIST_BYTES];     /* of a call that is given back */
+    uint8_t part_list[PART_BYTES];     /* likewise: the name of its part */
 };
 
 /* --- keeping --- */
@@ -66,7 +74,14 @@ static struct tm_kept_overview *keeper_of(struct tm_trace_writer *w)
 
 static uint32_t number_of(struct tm_kept_overview *k, const struct tm_out_row *row)
 {
-    return (uint32_t)tm_key_map_number(k->row_numbers, (struct tm_key){ .low = row->uuid }, 0);
+    struct row_number *const near = &k->near[(row->uuid ^ row->uuid >> 5) % ROWS_NEAR];
+
+    if (near->uuid != row->uuid)
+        *near = (struct row_number){
+            .uuid = row->uuid,
+            .number = (uint32_t)tm_key_map_number(k->row_numbers, (struct tm_key){ .low = row->uuid }, 0),
+        };
+    return near->number;
 }
 
 static bool has_row(struct tm_kept_overview *k, const struct tm_out_row *row)
@@ -265,21 +280,40 @@ static void give_counter(const struct kept_call *call, const struct tm_out_row *
                                                     .is_whole = call->is_whole });
 }
 
+/* A call as it was kept, without its arguments.  Of nearly all the bytes are in one place.
+ * out: where its arguments are */
+static uint64_t read_call(struct tm_kept_overview *k, uint64_t at, struct kept_call *call)
+{
+    const size_t short_bytes = offsetof(struct kept_call, start_ps);
+    uint64_t here;
+    const uint8_t *const bytes = tm_rows_span(k->calls, at, &here);
+    bool is_start;
+
+    *call = (struct kept_call){ .call = 0 };
+    if (here >= sizeof(*call))
+        memcpy(call, bytes, short_bytes);
+    else
+        tm_rows_copy(k->calls, at, call, short_bytes);
+    is_start = call->call == CALL_BEGIN || call->call == CALL_INSTANT;
+    if (!is_start)
+        return at + short_bytes;
+    if (here >= sizeof(*call))
+        memcpy(call, bytes, sizeof(*call));
+    else
+        tm_rows_copy(k->calls, at, call, sizeof(*call));
+    return at + sizeof(*call);
+}
+
 /* out: where the next call is */
 static uint64_t give_call(struct tm_kept_overview *k, uint64_t at, const struct tm_step_parts *parts,
                           struct tm_trace_writer *to)
 {
-    struct kept_call call = { .call = 0 };
+    struct kept_call call;
     struct tm_out_row row;
-    bool is_start;
 
-    tm_rows_copy(k->calls, at, &call, offsetof(struct kept_call, start_ps));
-    is_start = call.call == CALL_BEGIN || call.call == CALL_INSTANT;
-    if (is_start)
-        tm_rows_copy(k->calls, at, &call, sizeof(call));
-    at += is_start ? sizeof(call) : offsetof(struct kept_call, start_ps);
+    at = read_call(k, at, &call);
     row = *(const struct tm_out_row *)tm_rows_at(k->rows, call.row);
-    if (is_start)
+    if (call.call == CALL_BEGIN || call.call == CALL_INSTANT)
         give_start(k, &call, at, &row, parts, to);
     else if (call.call == CALL_ROW)
         to->type->row(to, &row);
@@ -354,15 +388,18 @@ static void begin(struct tm_trace_writer *w, const struct tm_out_event *event)
 static void end(struct tm_trace_writer *w, const struct tm_out_event *event)
 {
     struct tm_trace_writer *const overview = beside_of(w)->overview;
-    struct tm_out_event whole = *event;
+    struct tm_out_event whole;
 
     if (w->inner)
         w->inner->type->end(w->inner, event);
     if (event->marks & TM_OUT_CONTINUED)
         return;
-    if (event->marks & TM_OUT_CONTINUES && !(event->marks & TM_OUT_CLIPPED))
+    if (event->marks & TM_OUT_CONTINUES && !(event->marks & TM_OUT_CLIPPED)) {
+        whole = *event;
         whole.marks &= (uint8_t)~TM_OUT_CUT_BEGIN;
-    overview->type->end(overview, &whole);
+        event = &whole;
+    }
+    overview->type->end(overview, event);
 }
 
 static void instant(struct tm_trace_writer *w, const struct tm_out_event *event)
