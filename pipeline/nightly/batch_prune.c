@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `batch prune`: removes the files of old runs; their figures stay in the history.  For each run, its result is first
  * marked as pruned, so that it is not made again; then its files are removed; the history is marked at the end.  If
- * interrupted, run it again.
- *
- * Marks must be on disk before files are removed.  So that the file system does not wait for its journal once per file,
- * the marks of many runs are written first, then synchronized, then all their files are removed. */
+ * interrupted, run it again. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -172,15 +169,7 @@ static void prune_folder(struct tm_run *run, const char *folder, bool keeps_summ
     }
 }
 
-enum { KEPT_MOST = 4096, MARKED_MOST = 1024 };
-
-/* A run that is marked, and whose files are still there. */
-struct marked {
-    char id[TM_RUN_ID_BYTES];
-    bool keeps_summary;
-    bool is_new;     /* the mark is not on disk yet */
-    bool is_counted; /* something of it has been removed */
-};
+enum { KEPT_MOST = 4096 };
 
 static int by_id(const void *a, const void *b);
 
@@ -197,8 +186,6 @@ struct pruning {
     char job[TM_KEY_BYTES];                /* that is gone through */
     char kept[KEPT_MOST][TM_RUN_ID_BYTES]; /* of the job: what gates compare with */
     size_t kept_count;
-    struct marked marked[MARKED_MOST];
-    size_t marked_count;
     uint64_t runs; /* that lose something */
     struct tm_pruned pruned;
 };
@@ -262,8 +249,8 @@ static struct kept_file summary_of(const struct tm_value *result)
 }
 
 /* The content of the result from now on.  The fingerprint is that of all files of the run, also where some could not be
- * read: while they are the same, the run is not made again.  out: false = it was marked before */
-static bool mark(struct pruning *p, struct tm_doc *doc, const char *folder, const struct tm_batch_run *batch_run,
+ * read: while they are the same, the run is not made again. */
+static void mark(struct pruning *p, struct tm_doc *doc, const char *folder, const struct tm_batch_run *batch_run,
                  const struct kept_file *summary)
 {
     struct tm_value *const root = tm_doc_root(doc);
@@ -271,7 +258,7 @@ static bool mark(struct pruning *p, struct tm_doc *doc, const char *folder, cons
     char fingerprint[TM_FINGERPRINT_BYTES];
 
     if (tm_is(tm_get(root, "pruned")) && tm_length(tm_get(root, "files")) == wanted)
-        return false;
+        return;
     tm_add_bool(root, "pruned", true);
     tm_add_null(root, "ops", NULL); /* the history has them */
     tm_add_null(root, "scopes", NULL);
@@ -288,31 +275,9 @@ static bool mark(struct pruning *p, struct tm_doc *doc, const char *folder, cons
         tm_add_int(file, "bytes", summary->bytes);
         tm_add_string(file, "xxh3", summary->xxh3);
     }
-    return !tm_result_write(p->run, folder, doc);
-}
-
-static tm_status folder_of(const struct pruning *p, const char *id, char folder[TM_OUT_PATH_BYTES])
-{
-    const struct tm_batch_run named = { .id = id };
-
-    return tm_out_item_folder(p->run, p->out, &named, NULL, folder);
-}
-
-/* After a power cut, an old result must not reappear without its files. */
-static void remove_marked(struct pruning *p)
-{
-    char folder[TM_OUT_PATH_BYTES];
-
-    for (size_t i = 0; i < p->marked_count && !folder_of(p, p->marked[i].id, folder); i++)
-        if (p->marked[i].is_new)
-            tm_sync_folder(folder);
-    for (size_t i = 0; i < p->marked_count && !tm_failed(p->run) && !folder_of(p, p->marked[i].id, folder); i++) {
-        const uint64_t before = p->pruned.files;
-
-        prune_folder(p->run, folder, p->marked[i].keeps_summary, ALL, &p->pruned);
-        p->runs += p->pruned.files != before && !p->marked[i].is_counted;
-    }
-    p->marked_count = 0;
+    /* Before files are removed: after a power cut, the old one must not reappear without them. */
+    if (!tm_result_write(p->run, folder, doc))
+        tm_sync_folder(folder);
 }
 
 /* An input that changed since makes the run new: its files are not those of this result for long. */
@@ -341,15 +306,10 @@ static bool prune_files(struct pruning *p, const struct tm_history_run *row, str
     if (p->options->dry_run) {
         prune_folder(p->run, folder, summary.is_there, COUNT_ALL, &p->pruned);
     } else {
-        struct marked *const marked = &p->marked[p->marked_count++];
-        const uint64_t before = p->pruned.files;
-
         /* Writing the mark would remove what killed processes left, uncounted. */
         prune_folder(p->run, folder, summary.is_there, LEFT_BEHIND, &p->pruned);
-        *marked = (struct marked){ .keeps_summary = summary.is_there,
-                                   .is_new = mark(p, doc, folder, batch_run, &summary),
-                                   .is_counted = p->pruned.files != before };
-        (void)snprintf(marked->id, sizeof(marked->id), "%s", row->id);
+        mark(p, doc, folder, batch_run, &summary);
+        prune_folder(p->run, folder, summary.is_there, ALL, &p->pruned);
     }
     return true;
 }
@@ -365,6 +325,7 @@ static void tell(const struct pruning *p, const struct tm_history_run *row, cons
 static tm_status prune_run(void *of, const struct tm_history_run *row)
 {
     struct pruning *const p = of;
+    const struct tm_batch_run named = { .id = row->id };
     const enum tm_result_status status = tm_result_status_of(row->status);
     const struct tm_pruned before = p->pruned;
     struct tm_history_run changed = *row;
@@ -375,7 +336,7 @@ static tm_status prune_run(void *of, const struct tm_history_run *row)
     if (strcmp(row->keys.night, p->oldest) >= 0 || (status != TM_RESULT_DONE && status != TM_RESULT_PARTIAL))
         return TM_OK;
     doc = tm_doc_new(p->run);
-    is_pruned = doc && !folder_of(p, row->id, folder) && prune_files(p, row, doc, folder);
+    is_pruned = doc && !tm_out_item_folder(p->run, p->out, &named, NULL, folder) && prune_files(p, row, doc, folder);
     tm_doc_free(doc);
     if (tm_failed(p->run) || !is_pruned)
         return p->run->error.status;
@@ -384,8 +345,6 @@ static tm_status prune_run(void *of, const struct tm_history_run *row)
         if (p->options->dry_run && !p->options->json && !p->run->quiet)
             tell(p, row, &before);
     }
-    if (p->marked_count == MARKED_MOST)
-        remove_marked(p);
     changed.report = "";
     changed.summary = is_kept(p, row->id) ? row->summary : "";
     return p->next && (*row->report || strcmp(changed.summary, row->summary) != 0) ? tm_history_put(p->next, &changed)
@@ -462,8 +421,6 @@ static void work(struct pruning *p)
     tm_history_visit(p->old, &all, see_run, p);
     if (!tm_failed(p->run))
         end_job(p);
-    if (!tm_failed(p->run))
-        remove_marked(p);
     if (!tm_failed(p->run) && p->next)
         tm_history_commit(p->next);
 }
