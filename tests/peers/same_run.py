@@ -32,6 +32,7 @@ NO_ASYNC = "the writer leaves the line Async XLA Ops out of the JSON"
 NO_HLO = "the JSON has no HLO: types and shapes are told by names alone, or not at all"
 NO_PATHS = "without HLO, nothing tells which op of the framework an operation is of"
 NO_COSTS = "the JSON has no HLO, which has the costs of these operations"
+NO_PROGRAMS = "the JSON has no program ids, by which an op finds the name of its program"
 NO_PEAKS = "the JSON has no statistics of planes: no model, no capability, so no peaks, matrix units or multiprocessors"
 TOLD = "that the input is a copy is told, and where it matters"
 FEWER = "fewer events: those of allocators, of asynchronous lines and of planes without a name are not there"
@@ -55,6 +56,7 @@ LOST = (
     ("*tpu*", "transfers.by_direction.*.mean_bandwidth", NULL, NO_ASYNC),
     ("*tpu*", "transfers.by_direction.*.max_bandwidth", NULL, NO_ASYNC),
     ("*tpu*", "transfers.largest.length", OTHER, NO_ASYNC),
+    ("*tpu*", "ops.rows.*.module", NULL, NO_PROGRAMS),
     ("*", "kpis.peak_memory.*", OTHER, NO_ALLOCATOR),
     ("*", "kernels.rows.*.precision", NULL, NO_HLO),
     ("*", "kernels.rows.*.tensor_core", NULL, NO_HLO),
