@@ -24,6 +24,9 @@ KEYS = {"Enter": (13, "\r"), "Tab": (9, ""), "Escape": (27, ""), "ArrowLeft": (3
 SHIFT = 8
 
 
+LEFT = "Inspected target navigated or closed"
+
+
 class DevToolsError(Exception):
     """The browser refused, died or did not answer."""
 
@@ -187,9 +190,16 @@ class Page:
         return result["result"].get("value")
 
     def wait_for(self, expression, seconds=5):
-        """The first value of the expression that is true; the last one after that time."""
-        end = time.monotonic() + seconds
-        while not (value := self.js(expression)) and time.monotonic() < end:
+        """The first value of the expression that is true; the last one after that time.  A page that a link leads away
+        from while it is asked has none yet."""
+        end, value = time.monotonic() + seconds, None
+        while time.monotonic() < end:
+            try:
+                if value := self.js(expression):
+                    break
+            except DevToolsError as error:
+                if LEFT not in str(error):
+                    raise
             time.sleep(0.03)
         return value
 
