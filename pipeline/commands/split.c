@@ -27,7 +27,10 @@
 
 /* A run in parts: one file after the other, each whole when it gets its name. */
 
-enum { TM_PARTS_MOST = 9999 };
+enum {
+    TM_PARTS_MOST = 9999,
+    OVERVIEW_LEAST = 20 * 1000, /* slices of an overview */
+};
 
 struct tm_split_parts {
     struct tm_conversion *c;
@@ -41,6 +44,7 @@ struct tm_split_parts {
     struct tm_written part;
     struct tm_written overview;    /* its name is "" where there is none */
     struct tm_kept_overview *kept; /* NULL = none is wanted */
+    bool is_small;                 /* it probably becomes a single part */
 };
 
 /* Decides when a part is full.  Steps are visited in sequence as parts are written, without additional memory. */
@@ -458,10 +462,12 @@ static struct tm_out_file *next_file(void *to, const struct tm_export_counts *co
 /* --- all parts --- */
 
 /* Whether the calls that write the parts make the overview too: where each event is written once, as start and end, and in
- * time order, which those of parts by step are not. */
+ * time order, which those of parts by step are not.  Not where probably none is needed: if there are several parts after
+ * all, the events are read again for it. */
 static bool has_overview_beside(const struct tm_split_parts *p)
 {
-    return p->format->type->writes_ends && p->c->options->by != TM_BY_DEVICE && !p->borders.follows_work;
+    return p->format->type->writes_ends && p->c->options->by != TM_BY_DEVICE && !p->borders.follows_work &&
+           !p->is_small;
 }
 
 static void open_writer(struct tm_split_parts *p, bool has_device, uint32_t device)
@@ -504,7 +510,14 @@ static void begin_part_list(struct tm_split_parts *p, const struct tm_trace *tra
 
 static void begin_overview_host(struct tm_split_parts *p, uint32_t number, const struct tm_host_run *host)
 {
-    tm_kept_overview_begin_host(p->kept, &host->trace, &p->c->clocks[number].to_output, p->c->inputs.host_count);
+    /* Two fifths of the slices of a part: where parts are small because the viewer has little memory, so is the overview. */
+    const uint64_t share = p->c->options->part_events / 5 * 2, slices = share < OVERVIEW_LEAST ? OVERVIEW_LEAST
+                                                                        : share < TM_OVERVIEW_SLICES
+                                                                            ? share
+                                                                            : TM_OVERVIEW_SLICES;
+
+    tm_kept_overview_begin_host(p->kept, &host->trace, &p->c->clocks[number].to_output,
+                                slices / p->c->inputs.host_count);
 }
 
 static void write_host(struct tm_split_parts *p, uint32_t number, uint32_t device)
@@ -539,6 +552,13 @@ static void write_hosts(struct tm_split_parts *p, bool has_device, uint32_t devi
     close_writer(p);
 }
 
+/* Slices that are computed come in addition to the events. */
+static bool is_small_run(const struct tm_conversion *c)
+{
+    return c->inputs.host_count == 1 && c->options->by == TM_BY_LIMITS && !c->options->overview &&
+           tm_trace_events(&c->host.trace) < c->options->part_events / 3 * 2;
+}
+
 /* Write all parts into an existing folder.
  * in:     c      prepared
  * owns:   the caller; split_parts_free releases it, also after a failure
@@ -549,7 +569,7 @@ static void split_parts_write(struct tm_split_parts *p, struct tm_conversion *c,
     const bool by_device = c->options->by == TM_BY_DEVICE;
     uint32_t devices = 0;
 
-    *p = (struct tm_split_parts){ .c = c, .format = format, .folder = folder };
+    *p = (struct tm_split_parts){ .c = c, .format = format, .folder = folder, .is_small = is_small_run(c) };
     if (tm_failed(c->run))
         return;
     p->written = tm_rows_new(c->run, TM_ACCOUNT_MODEL, sizeof(struct tm_written), LIST_BYTES);

@@ -574,7 +574,8 @@ static void write_hosts(struct tm_conversion *c, struct tm_trace_output *out, st
         struct tm_host_run *host;
 
         if (out->overview && !tm_conversion_host(c, i, &host))
-            tm_overview_begin_host(out->overview, &host->trace, &c->clocks[i].to_output, c->inputs.host_count);
+            tm_overview_begin_host(out->overview, &host->trace, &c->clocks[i].to_output,
+                                   TM_OVERVIEW_SLICES / c->inputs.host_count);
         tm_conversion_events(c, i, out->exporter);
     }
     if (!tm_failed(c->run))

@@ -214,15 +214,15 @@ static inline uint8_t tm_out_cuts_of(const struct tm_out_event *event)
 /* A trace writer that passes an overview of its input to another one: overview_writer.c.  One file, Perfetto's format.
  * owns:   takes inner, also where it fails */
 enum {
-    TM_OVERVIEW_SLICES = 400 * 1000, /* of all hosts together, about, values of counters included */
+    TM_OVERVIEW_SLICES = 400 * 1000, /* of all hosts together, at most, about, values of counters included */
     TM_OVERVIEW_ROWS = 4096,         /* slices on further rows are counted only */
 };
 
 struct tm_trace_writer *tm_overview_writer_new(struct tm_run *run, struct tm_names *names,
                                                struct tm_trace_writer *inner) TM_MUST_USE;
-/* Before the events of a host.  in: hosts  how many share the slices; clock  of the host */
+/* Before the events of a host.  in: slices  of the host, about; clock  of the host */
 void tm_overview_begin_host(struct tm_trace_writer *w, const struct tm_trace *trace, const struct tm_clock *clock,
-                            uint32_t hosts);
+                            uint64_t slices);
 uint64_t tm_overview_slices(const struct tm_trace_writer *w);   /* and values that were written */
 uint64_t tm_overview_left_out(const struct tm_trace_writer *w); /* slices, on more rows than it keeps apart */
 
@@ -241,7 +241,7 @@ struct tm_kept_overview *tm_kept_overview_new(struct tm_run *run, struct tm_name
 void tm_kept_overview_free(struct tm_kept_overview *k); /* tolerates NULL */
 /* As tm_overview_begin_host. */
 void tm_kept_overview_begin_host(struct tm_kept_overview *k, const struct tm_trace *trace, const struct tm_clock *clock,
-                                 uint32_t hosts);
+                                 uint64_t slices);
 /* A writer that passes everything on, and to the overview too.
  * in:     inner  whose spans are written as starts and ends; NULL = there is only the overview
  * owns:   takes inner, also where it fails; must be freed before k */

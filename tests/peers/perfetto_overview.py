@@ -19,6 +19,7 @@ from tap import Tap  # noqa: E402
 from tracemill import Scratch, run  # noqa: E402
 
 EVENTS, BYTES_MOST, SLICES_MOST = 600_000, 30_000_000, 1_000_000
+PARTED_EVENTS = 120_000
 SLICES = """select coalesce(th.name, t.name), s.name, s.ts, s.dur, s.category,
 extract_arg(s.arg_set_id, 'debug.count'), extract_arg(s.arg_set_id, 'debug.sum_ns'), extract_arg(s.arg_set_id, 'debug.max_ns'),
 extract_arg(s.arg_set_id, 'debug.nested_count'), extract_arg(s.arg_set_id, 'debug.nested_sum_ns')
@@ -98,6 +99,18 @@ def check_large(tap, folder, name, write):
     tap.ok(again.read_bytes() == out.read_bytes(), f"{name}: the same bytes with more memory")
 
 
+def check_small_parts(tap, folder):
+    """Beside parts of few events an overview has fewer slices, and the same totals."""
+    source, parts = folder / "parted.xplane.pb", folder / "parted"
+    wanted = made(source, PARTED_EVENTS, write_xspace)
+    result = run("split", source, "-o", parts, "--max-events", PARTED_EVENTS // 4, "--quiet")
+    done = importer.load(parts / "overview.pftrace", importer.STATS, SLICES, is_optimized=True)
+    totals, merged, wrong = totals_of(done.rows[1])
+    tap.ok(result.status == 0 and not importer.complaints(done.rows[0]) and not wrong and merged > 100 and
+           {k: v for k, v in totals.items() if k in wanted} == wanted, "beside small parts, the totals of each row", result, *wrong[:5])
+    tap.ok(len(done.rows[1]) < PARTED_EVENTS // 4, f"beside small parts, {len(done.rows[1])} slices of {PARTED_EVENTS}")
+
+
 def check_small(tap, folder):
     """What fits is kept as it is; what was computed is always whole."""
     source, out, whole = folder / "run.xplane.pb", folder / "small.pftrace", folder / "whole.pftrace"
@@ -113,16 +126,19 @@ def check_small(tap, folder):
 
 
 def check_same(tap, folder, source):
-    """Slices and values are those of an overview without parts, although parts cut slices and repeat values."""
-    parts, alone, seen = folder / "cut", folder / "alone.pftrace", []
+    """Slices and values are those of an overview without parts, although parts cut slices and repeat values; also where the
+    events are read again for it, as of a run that seemed to need a single part."""
+    parts, small, alone, seen = folder / "cut", folder / "small", folder / "alone.pftrace", []
     run("split", source, "-o", parts, "--by", "time=3ms", "--quiet")
+    run("split", source, "-o", small, "--max-size", "64K", "--quiet")
     run("convert", source, "-o", alone, "--overview", "--quiet")
-    for path in (parts / "overview.pftrace", alone):
+    for path in (parts / "overview.pftrace", alone, small / "overview.pftrace"):
         done = importer.load(path, "select s.ts, s.dur, s.name, s.depth, t.name from slice s join track t on t.id = s.track_id order by 1, 2, 3, 4, 5",
                              "select c.ts, c.value, t.name from counter c join track t on t.id = c.track_id order by 1, 2, 3")
         seen.append(done.rows)
     cut = [part["pieces"] for part in json.loads((parts / "index.json").read_text(encoding="utf-8"))["parts"]]
     tap.ok(seen[0] == seen[1] and seen[0][0] and seen[0][1], "beside parts, the same slices and values", len(seen[0][0]), len(seen[1][0]))
+    tap.ok(seen[2] == seen[1], "of a small run in several parts too", len(seen[2][0]), len(seen[1][0]))
     tap.ok(len(cut) > 3 and sum(cut) > 0, "of parts that cut slices", cut)
 
 
@@ -159,6 +175,7 @@ def main():
     with Scratch() as folder:
         check_small(tap, folder)
         check_parts(tap, folder)
+        check_small_parts(tap, folder)
         check_large(tap, folder, "large.trace.json", write_json)
         check_large(tap, folder, "large.xplane.pb", write_xspace)  # whose lines are counted after the scan
     tap.done()

@@ -137,7 +137,7 @@ static void open_all(bool has_parts)
     file = spy_of();
     kept = tm_kept_overview_new(&run, names);
     assert_non_null(kept);
-    tm_kept_overview_begin_host(kept, &trace, &clock, 1);
+    tm_kept_overview_begin_host(kept, &trace, &clock, TM_OVERVIEW_SLICES);
     writer = tm_kept_overview_beside(kept, has_parts ? &parts.base : NULL);
     assert_non_null(writer);
     writer->type->begin_file(writer, NULL);

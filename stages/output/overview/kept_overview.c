@@ -227,10 +227,10 @@ void tm_kept_overview_free(struct tm_kept_overview *k)
 }
 
 void tm_kept_overview_begin_host(struct tm_kept_overview *k, const struct tm_trace *trace, const struct tm_clock *clock,
-                                 uint32_t hosts)
+                                 uint64_t slices)
 {
     k->host = tm_names_put_string(k->names, trace->host_name);
-    tm_overview_begin_host(k->overview, trace, clock, hosts);
+    tm_overview_begin_host(k->overview, trace, clock, slices);
 }
 
 /* --- writing --- */

@@ -105,14 +105,14 @@ static struct row_state *state_of(struct overview *o, const struct tm_out_row *r
 /* --- the quantum --- */
 
 void tm_overview_begin_host(struct tm_trace_writer *w, const struct tm_trace *trace, const struct tm_clock *clock,
-                            uint32_t hosts)
+                            uint64_t slices)
 {
     struct overview *const o = writer_of(w);
 
     if (!tm_clock_at(clock, trace->first_ps, &o->first_ps))
         o->first_ps = 0;
     o->length_ps = trace->last_ps > trace->first_ps ? trace->last_ps - trace->first_ps : 1;
-    o->budget = TM_OVERVIEW_SLICES / (hosts ? hosts : 1);
+    o->budget = slices;
     o->written_before = o->written;
     o->looked = 0;
     o->fits = tm_trace_events(trace) <= o->budget / 2; /* steps and gaps come in addition */
