@@ -619,6 +619,12 @@ const struct tm_option tm_option_table[TM_OPTION_COUNT] = {
         .help =
         "command that stores its stdin as the object {uri}, or all files below {folder} as objects below it, for "
         "--mirror (default: gcloud storage, aws s3 or rclone)" },
+    [TM_OPTION_REMOVE] = {
+        "remove", TM_KIND_TEXT, JOINS, FIELD(helpers.remove), .argument = "CMD",
+        .flags = TM_OPTION_NO_KEY,
+        .help =
+        "command that removes the objects whose addresses are the lines of its stdin, for pruned runs in --mirror "
+        "(default: gcloud storage, aws s3 or rclone; none with --store)" },
     [TM_OPTION_MIRROR] = {
         "mirror", TM_KIND_TEXT, JOINS, FIELD(mirror), .argument = "URI",
         .flags = TM_OPTION_NO_KEY,

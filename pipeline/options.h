@@ -265,7 +265,7 @@ struct tm_options {
 
     bool latest, follow_links, force, json, stats, strict, quiet, help, version;
 
-    struct tm_helpers helpers; /* --fetch, --listing, --fetch-timeout */
+    struct tm_helpers helpers; /* --fetch, --listing, --store, --remove, --fetch-timeout */
 
     const struct tm_input_choice *choice; /* of inputs, by a batch; NULL = none: it cannot be typed */
 
@@ -393,6 +393,7 @@ enum tm_option_index {
     TM_OPTION_FETCH,
     TM_OPTION_LISTING,
     TM_OPTION_STORE,
+    TM_OPTION_REMOVE,
     TM_OPTION_MIRROR,
     TM_OPTION_FETCH_TIMEOUT,
     TM_OPTION_FORCE,

@@ -51,43 +51,67 @@ static size_t bucket_bytes(const char *uri)
 
 /* --- commands --- */
 
-enum act { FETCH, LISTING, STORE, STORE_FOLDER, ACTS };
+enum act { FETCH, LISTING, STORE, STORE_FOLDER, REMOVE, ACTS };
 
-static const char *const act_names[ACTS] = { "fetch", "list", "store", "store" };
-static const char *const act_options[ACTS] = { "--fetch", "--listing", "--store", "--store" };
+static const char *const act_names[ACTS] = { "fetch", "list", "store", "store", "remove objects below" };
+static const char *const act_options[ACTS] = { "--fetch", "--listing", "--store", "--store", "--remove" };
 
 #define FOLDER_PLACEHOLDER "{folder}"
+
+/* What a helper that removes objects reads from its stdin. */
+enum request {
+    ADDRESSES, /* one a line */
+    NAMES,     /* below the address, one a line */
+    S3_KEYS    /* JSON of DeleteObjects */
+};
 
 /* The programs in the order in which they are looked for.  {key} of a listing is the prefix. */
 static const struct known_helper {
     const char *program;
-    bool globs;               /* takes * ? [ in a name for a pattern */
+    bool globs;             /* takes * ? [ in a name for a pattern */
+    bool fails_for_missing; /* to remove an object that does not exist is an error */
+    bool prints_refusals;   /* of objects that cannot be removed, with status 0; "None" if there are none */
+    enum request request;
     const char *google[ACTS]; /* by enum act; NULL = it cannot */
     const char *s3[ACTS];
 } known_helpers[] = {
     { "gcloud",
       true,
+      true,
+      false,
+      ADDRESSES,
       { "gcloud storage cat {uri}",
         "gcloud storage objects list {uri}** --format=json(name,size,generation,update_time)",
-        "gcloud storage cp - {uri}", "gcloud storage cp --recursive {folder}/* {uri}/" },
-      { NULL, NULL, NULL, NULL } },
+        "gcloud storage cp - {uri}", "gcloud storage cp --recursive {folder}/* {uri}/",
+        "gcloud storage rm --read-paths-from-stdin" },
+      { NULL, NULL, NULL, NULL, NULL } },
     { "aws",
       false,
-      { NULL, NULL, NULL, NULL },
+      false,
+      true,
+      S3_KEYS,
+      { NULL, NULL, NULL, NULL, NULL },
       { "aws s3 cp --only-show-errors {uri} -",
         "aws s3api list-objects-v2 --bucket {bucket} --prefix {key} --output json --query "
         "Contents[].{name:Key,size:Size,version:ETag,modified:LastModified}",
-        "aws s3 cp --only-show-errors - {uri}", "aws s3 cp --recursive --no-progress {folder} {uri}" } },
+        "aws s3 cp --only-show-errors - {uri}", "aws s3 cp --recursive --no-progress {folder} {uri}",
+        "aws s3api delete-objects --bucket {bucket} --delete file:///dev/stdin --output text --query "
+        "Errors[0].Code" } },
     { "rclone",
       false,
+      false,
+      false,
+      NAMES,
       { "rclone cat :gcs,env_auth:{bucket}/{key}",
         "rclone lsjson -R --files-only --no-mimetype --use-server-modtime :gcs,env_auth:{bucket}/{key}",
         "rclone rcat :gcs,env_auth:{bucket}/{key}",
-        "rclone copy -v --no-traverse --ignore-times {folder} :gcs,env_auth:{bucket}/{key}" },
+        "rclone copy -v --no-traverse --ignore-times {folder} :gcs,env_auth:{bucket}/{key}",
+        "rclone delete --files-from-raw - :gcs,env_auth:{bucket}/{key}" },
       { "rclone cat :s3,env_auth:{bucket}/{key}",
         "rclone lsjson -R --files-only --no-mimetype --use-server-modtime :s3,env_auth:{bucket}/{key}",
         "rclone rcat :s3,env_auth:{bucket}/{key}",
-        "rclone copy -v --no-traverse --ignore-times {folder} :s3,env_auth:{bucket}/{key}" } },
+        "rclone copy -v --no-traverse --ignore-times {folder} :s3,env_auth:{bucket}/{key}",
+        "rclone delete --files-from-raw - :s3,env_auth:{bucket}/{key}" } },
 };
 
 enum { HELPER_COUNT = sizeof(known_helpers) / sizeof(known_helpers[0]) };
@@ -136,11 +160,29 @@ static tm_status refuse_missing(struct tm_run *run, enum act act, const char *ur
     return run->error.status;
 }
 
+/* The command of an option; NULL = none */
+static const char *own_command(const struct tm_run *run, enum act act)
+{
+    const struct tm_helpers *const given = &run->helpers;
+    const char *const commands[ACTS] = { given->fetch, given->listing, given->store, given->store, given->remove };
+
+    return commands[act];
+}
+
+/* The program whose command is used; NULL = none of these */
+static const struct known_helper *find_known(const struct tm_run *run, enum act act, const char *uri)
+{
+    for (size_t i = 0; i < HELPER_COUNT && !own_command(run, act); i++)
+        if (command_of(&known_helpers[i], uri, act) && is_installed(known_helpers[i].program))
+            return &known_helpers[i];
+    return NULL;
+}
+
 /* The command for an address.  out: NULL with the error set */
 static const char *choose_command(struct tm_run *run, enum act act, const char *uri, const char *name)
 {
-    const struct tm_helpers *const given = &run->helpers;
-    const char *const own = act == FETCH ? given->fetch : act == LISTING ? given->listing : given->store;
+    const char *const own = own_command(run, act);
+    const struct known_helper *known;
 
     if (own && act == STORE && strstr(own, FOLDER_PLACEHOLDER)) {
         (void)tm_fail(&run->error, TM_ERR_OUTPUT, -1,
@@ -150,20 +192,16 @@ static const char *choose_command(struct tm_run *run, enum act act, const char *
     }
     if (own)
         return own;
-    for (size_t i = 0; i < HELPER_COUNT; i++) {
-        const struct known_helper *const known = &known_helpers[i];
-        const char *const command = command_of(known, uri, act);
-
-        if (!command || !is_installed(known->program))
-            continue;
-        if (!known->globs || !strpbrk(uri, "*?["))
-            return command;
-        (void)tm_fail(&run->error, status_of(act), -1, "cannot %s %s: %s takes *, ? and [ for a pattern",
-                      act_names[act], name, known->program);
-        tm_hint(&run->error, "pass another command with %s", act_options[act]);
+    known = find_known(run, act, uri);
+    if (!known) {
+        (void)refuse_missing(run, act, uri, name);
         return NULL;
     }
-    (void)refuse_missing(run, act, uri, name);
+    if (!known->globs || !strpbrk(uri, "*?["))
+        return command_of(known, uri, act);
+    (void)tm_fail(&run->error, status_of(act), -1, "cannot %s %s: %s takes *, ? and [ for a pattern", act_names[act],
+                  name, known->program);
+    tm_hint(&run->error, "pass another command with %s", act_options[act]);
     return NULL;
 }
 
@@ -519,10 +557,9 @@ bool tm_store_takes_folders(const struct tm_run *run, const char *folder, const 
 {
     if (run->helpers.store)
         return strstr(run->helpers.store, FOLDER_PLACEHOLDER) != NULL;
-    for (size_t i = 0; i < HELPER_COUNT; i++)
-        if (command_of(&known_helpers[i], uri, STORE_FOLDER) && is_installed(known_helpers[i].program))
-            return !known_helpers[i].globs || !strpbrk(folder, "*?[");
-    return false;
+    const struct known_helper *const known = find_known(run, STORE_FOLDER, uri);
+
+    return known && (!known->globs || !strpbrk(folder, "*?["));
 }
 
 /* --- listing --- */
@@ -681,5 +718,171 @@ tm_status tm_remote_list(struct tm_run *run, const char *uri, tm_take_object *ta
     }
     tm_helper_stop(&h);
     tm_give(&run->budget, TM_ACCOUNT_INPUT, s, sizeof(*s));
+    return run->error.status;
+}
+
+/* --- remove --- */
+
+bool tm_remove_has_helper(const struct tm_run *run)
+{
+    return run->helpers.remove || !run->helpers.store;
+}
+
+static void put_json_string(FILE *to, const char *text)
+{
+    for (; *text; text++) {
+        char escape[TM_JSON_ESCAPE];
+        const unsigned char c = (unsigned char)*text;
+
+        if (c < ' ' || c == '"' || c == '\\')
+            (void)fwrite(escape, 1, tm_json_escape(escape, c), to);
+        else
+            (void)fputc(c, to);
+    }
+}
+
+/* The names in a file, one a line, as a helper reads them. */
+static void put_request(FILE *to, FILE *names, enum request request, const char *uri)
+{
+    const char *const key = tm_remote_key(uri);
+    char name[TM_REMOTE_URI_MOST];
+
+    if (request == S3_KEYS)
+        (void)fputs("{\"Objects\":[", to);
+    for (size_t count = 0; fgets(name, sizeof(name), names); count++) {
+        name[strcspn(name, "\n")] = '\0';
+        if (request != S3_KEYS) {
+            (void)fprintf(to, "%s%s%s\n", request == NAMES ? "" : uri, request == NAMES ? "" : "/", name);
+            continue;
+        }
+        (void)fprintf(to, "%s{\"Key\":\"", count ? "," : "");
+        put_json_string(to, key);
+        put_json_string(to, key[0] ? "/" : "");
+        put_json_string(to, name);
+        (void)fputs("\"}", to);
+    }
+    if (request == S3_KEYS)
+        (void)fputs("],\"Quiet\":true}\n", to);
+}
+
+static tm_status write_request(struct tm_run *run, const char *path, const char *names, enum request request,
+                               const char *uri)
+{
+    FILE *const from = fopen(names, "re"), *const to = from ? fopen(path, "we") : NULL;
+    bool is_written = false;
+
+    if (to) {
+        put_request(to, from, request, uri);
+        is_written = !ferror(from) && !ferror(to);
+        is_written = fclose(to) == 0 && is_written;
+    }
+    if (!is_written)
+        (void)tm_fail_system(&run->error, TM_ERR_OUTPUT, -1, errno, "cannot write '%s'", path);
+    if (from)
+        (void)fclose(from);
+    return run->error.status;
+}
+
+/* Start the helper, and read what it prints to the end. */
+static tm_status request_removal(struct tm_run *run, const struct known_helper *known, const char *request,
+                                 const char *uri)
+{
+    char name[TM_ERROR_TEXT / 2], answer[256], rest[256], clean[256];
+    struct tm_helper h = { .run = NULL };
+    size_t got = 0, more = 1;
+
+    (void)snprintf(name, sizeof(name), "'%.200s'", uri);
+    if (!start_helper(&h, run, REMOVE, request, uri, name) && !tm_helper_read(&h, answer, sizeof(answer) - 1, &got))
+        while (more > 0 && !tm_helper_read(&h, rest, sizeof(rest), &more))
+            ;
+    while (got > 0 && strchr(" \r\n\t", answer[got - 1]))
+        got--;
+    answer[got] = '\0';
+    if (!tm_failed(run) && known && known->prints_refusals && got > 0 && strcmp(answer, "None") != 0) {
+        tm_clean_text(clean, sizeof(clean), answer, got);
+        (void)tm_fail(&run->error, TM_ERR_OUTPUT, -1, "cannot remove objects below %s: %s refused: %s", name,
+                      known->program, clean);
+    }
+    tm_helper_stop(&h);
+    return run->error.status;
+}
+
+/* Looks for objects that should have been removed. */
+struct remaining {
+    char *text;                          /* the names, each with a NUL behind it */
+    char *names[TM_REMOTE_REMOVED_MOST]; /* sorted */
+    size_t count, prefix_bytes;
+    bool is_any;
+};
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static tm_status find_remaining(void *to, const struct tm_object *object)
+{
+    struct remaining *const r = to;
+    const char *const name = object->key + r->prefix_bytes;
+
+    if (strlen(object->key) > r->prefix_bytes && bsearch(&name, r->names, r->count, sizeof(r->names[0]), by_name))
+        r->is_any = true;
+    return TM_OK;
+}
+
+static void sort_names(struct remaining *r, size_t bytes)
+{
+    for (char *at = r->text, *const end = r->text + bytes; at < end && r->count < TM_REMOTE_REMOVED_MOST; at++) {
+        r->names[r->count++] = at;
+        at += strcspn(at, "\n");
+        *at = '\0';
+    }
+    qsort(r->names, r->count, sizeof(r->names[0]), by_name);
+}
+
+/* After a failure: whether the bucket has none of the objects any more, and it is none. */
+static bool are_gone(struct tm_run *run, FILE *names, const char *uri)
+{
+    const struct tm_error failure = run->error;
+    struct remaining r = { .is_any = true };
+    char prefix[TM_REMOTE_URI_MOST + 2];
+    struct stat info;
+    size_t bytes;
+
+    if (!names || fstat(fileno(names), &info) != 0)
+        return false;
+    run->error = (struct tm_error){ .status = TM_OK };
+    bytes = (size_t)info.st_size + 1;
+    r.text = tm_take(&run->budget, TM_ACCOUNT_INPUT, bytes, &run->error);
+    if (r.text) {
+        const size_t got = fread(r.text, 1, bytes - 1, names);
+
+        r.text[got] = '\0';
+        r.is_any = false;
+        sort_names(&r, got);
+        (void)snprintf(prefix, sizeof(prefix), "%s/", uri);
+        r.prefix_bytes = strlen(tm_remote_key(prefix));
+        tm_remote_list(run, prefix, find_remaining, &r);
+        tm_give(&run->budget, TM_ACCOUNT_INPUT, r.text, bytes);
+    }
+    if (tm_failed(run) || r.is_any)
+        run->error = failure;
+    return !tm_failed(run);
+}
+
+tm_status tm_remove_objects(struct tm_run *run, const char *names, const char *uri)
+{
+    const struct known_helper *const known = find_known(run, REMOVE, uri);
+    char request[TM_REMOTE_URI_MOST + 16];
+    FILE *file;
+
+    (void)snprintf(request, sizeof(request), "%s.request", names);
+    if (write_request(run, request, names, known ? known->request : ADDRESSES, uri) ||
+        !request_removal(run, known, request, uri) || !known || !known->fails_for_missing)
+        return run->error.status;
+    file = fopen(names, "re");
+    (void)are_gone(run, file, uri);
+    if (file)
+        (void)fclose(file);
     return run->error.status;
 }

@@ -10,8 +10,8 @@
 #include "pipeline/run.h"
 
 /* Objects in buckets, by their addresses: gs://BUCKET/KEY and s3://BUCKET/KEY.  This program has no network: another
- * one, a helper, writes an object to a pipe (fetch), lists what is below a prefix, and reads an object from a file
- * (store).
+ * one, a helper, writes an object to a pipe (fetch), lists what is below a prefix, reads an object from a file (store),
+ * and removes objects.
  * Helpers are gcloud, aws, and rclone, whichever is installed, or the command of an option (struct tm_helpers in
  * run.h).  They are started without a shell, and a name is never an option. */
 
@@ -62,6 +62,18 @@ tm_status tm_store_object(struct tm_run *run, const char *path, const char *uri)
 tm_status tm_store_folder(struct tm_run *run, const char *folder, const char *uri);
 /* Whether there is a helper for that: a command of --store has to have the placeholder {folder}. */
 bool tm_store_takes_folders(const struct tm_run *run, const char *folder, const char *uri);
+
+/* Remove objects, at most TM_REMOTE_REMOVED_MOST of them, by one start of the helper.  Those that do not exist are no
+ * error.
+ * in:     names  path of a file: the names of the objects below the address, one a line, without control characters.
+ *                Another file is written beside it
+ *         uri    without a slash at its end
+ * errors: TM_ERR_OUTPUT  no helper is installed, it failed, or one of the objects cannot be removed; others may have
+ *         been removed */
+enum { TM_REMOTE_REMOVED_MOST = 1000 }; /* the limit of S3 */
+tm_status tm_remove_objects(struct tm_run *run, const char *names, const char *uri);
+/* Whether objects can be removed from where they are stored: a command of --store needs one of --remove beside it. */
+bool tm_remove_has_helper(const struct tm_run *run);
 
 /* An object in a list. */
 struct tm_object {

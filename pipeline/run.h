@@ -180,10 +180,10 @@ bool tm_tally_is_loss(enum tm_tally which, enum tm_tally_use use);
 /* How many events are in tallies that are losses. */
 uint64_t tm_tally_losses(const struct tm_tallies *t, enum tm_tally_use use);
 
-/* How objects in buckets are read, listed and stored (pipeline/remote.h). */
+/* How objects in buckets are read, listed, stored and removed (pipeline/remote.h). */
 struct tm_helpers {
-    const char *fetch, *listing, *store; /* commands with placeholders; NULL = those that are installed */
-    int64_t wait_ps;                     /* --fetch-timeout: for the next bytes; 0 = no limit */
+    const char *fetch, *listing, *store, *remove; /* commands with placeholders; NULL = those that are installed */
+    int64_t wait_ps;                              /* --fetch-timeout: for the next bytes; 0 = no limit */
 };
 
 struct tm_redactor;

@@ -31,6 +31,9 @@ struct mirror {
     const char *out;
     char uri[TM_REMOTE_URI_MOST]; /* without a slash at its end */
     struct tm_staging *staging;   /* of what is to be stored; NULL while restoring */
+    uint64_t *gone;               /* objects of pruned runs whose files are gone; counted while storing */
+    FILE *list;                   /* of the objects of an item, while it is written */
+    size_t list_skip;             /* bytes of a place before a name in it */
 };
 
 tm_status tm_mirror_check(struct tm_run *run, const struct tm_options *options, const char *out)
@@ -71,6 +74,10 @@ static void write_hash(char to[NOTE_BYTES], const char *const text[], size_t cou
 
     (void)snprintf(to, NOTE_BYTES, "%016" PRIx64 "%016" PRIx64, hash.high, hash.low);
 }
+
+/* The note of a file is one line: a hash of the address, the place, and the content.  That of a run is the note of its
+ * result; a second line is a hash of the address, and each further line the name, below the folder of the run, of an
+ * object that was stored with it. */
 
 /* What the note of a file has to be.  out: false: there is no such file */
 static bool make_note(const struct mirror *m, const char *place, char note[NOTE_BYTES])
@@ -123,15 +130,143 @@ static bool is_noted(const struct mirror *m, const char *place, const char *note
     return strcmp(found, note) == 0;
 }
 
-static tm_status write_note(const struct mirror *m, const char *place, const char *note)
+typedef void take_entry(const struct mirror *m, const char *place, const char *name, bool is_folder, int of);
+
+/* Visit what is in a folder, but nothing hidden: locks, and what is not complete. */
+static void visit(const struct mirror *m, const char *place, take_entry *take, int of)
+{
+    char path[TM_OUT_PATH_BYTES], below[TM_OUT_PATH_BYTES];
+    const struct dirent *entry;
+    struct stat info;
+    DIR *dir;
+
+    if (tm_failed(m->run) || tm_out_path(m->run, m->out, place, path))
+        return;
+    dir = opendir(path);
+    if (!dir && errno != ENOENT)
+        (void)tm_fail_system(&m->run->error, TM_ERR_OUTPUT, -1, errno, "cannot read '%s'", path);
+    while (dir && !tm_failed(m->run) && (entry = readdir(dir)) != NULL) {
+        if (entry->d_name[0] == '.' || fstatat(dirfd(dir), entry->d_name, &info, AT_SYMLINK_NOFOLLOW) != 0 ||
+            !(S_ISDIR(info.st_mode) || S_ISREG(info.st_mode)))
+            continue;
+        if (strcmp(place, ".") == 0)
+            take(m, entry->d_name, entry->d_name, S_ISDIR(info.st_mode), of);
+        else if (!tm_out_path(m->run, place, entry->d_name, below))
+            take(m, below, entry->d_name, S_ISDIR(info.st_mode), of);
+    }
+    if (dir)
+        (void)closedir(dir);
+}
+
+/* A line without its end.  out: false: there is none that fits */
+static bool read_line(FILE *file, char *to, size_t bytes)
+{
+    size_t length;
+
+    if (!fgets(to, (int)bytes, file))
+        return false;
+    length = strcspn(to, "\n");
+    if (to[length] != '\n')
+        return false;
+    to[length] = '\0';
+    return true;
+}
+
+/* The note of a run, at the first name of its list.  out: NULL: it has none for this address */
+static FILE *open_list(const struct mirror *m, const char *result)
+{
+    char folder[TM_OUT_PATH_BYTES], path[TM_OUT_PATH_BYTES], name[NOTE_BYTES], of[NOTE_BYTES], line[NOTE_BYTES + 1];
+    FILE *file;
+
+    if (find_note(m, result, folder, name) || tm_out_path(m->run, folder, name, path))
+        return NULL;
+    file = fopen(path, "re");
+    if (!file)
+        return NULL;
+    write_hash(of, (const char *const[]){ m->uri }, 1);
+    if (read_line(file, line, sizeof(line)) && read_line(file, line, sizeof(line)) && strcmp(line, of) == 0)
+        return file;
+    (void)fclose(file);
+    return NULL;
+}
+
+/* A name that can be in a list: those that this program gives can.  Helpers read some others differently. */
+static bool is_listed_name(const char *name)
+{
+    static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-/";
+
+    return name[0] && !name[strspn(name, letters)] && tm_path_is_below(name);
+}
+
+typedef void take_gone(const struct mirror *m, const char *place, void *to);
+
+/* The listed objects of a run whose files are gone. */
+static void visit_gone(const struct mirror *m, const char *item, const char *result, take_gone *take, void *to)
+{
+    FILE *const list = open_list(m, result);
+    char name[TM_OUT_PATH_BYTES], place[TM_OUT_PATH_BYTES], path[TM_OUT_PATH_BYTES];
+    struct stat info;
+
+    while (list && !tm_failed(m->run) && read_line(list, name, sizeof(name)))
+        if (is_listed_name(name) && !tm_out_path(m->run, item, name, place) &&
+            !tm_out_path(m->run, m->out, place, path) && lstat(path, &info) != 0 &&
+            (errno == ENOENT || errno == ENOTDIR))
+            take(m, place, to);
+    if (list)
+        (void)fclose(list);
+}
+
+static void count_gone(const struct mirror *m, const char *place, void *to)
+{
+    (void)m;
+    (void)place;
+    (*(uint64_t *)to)++;
+}
+
+static void list_gone(const struct mirror *m, const char *place, void *to)
+{
+    (void)to;
+    (void)fprintf(m->list, "%s\n", place + m->list_skip);
+}
+
+/* What is stored of a run; of its hosts, those that are complete. */
+static void list_entry(const struct mirror *m, const char *place, const char *name, bool is_folder, int depth)
+{
+    char result[TM_OUT_PATH_BYTES], path[TM_OUT_PATH_BYTES];
+
+    if (!is_folder && (depth > 0 || strcmp(name, TM_RESULT_FILE) != 0) && is_listed_name(place + m->list_skip))
+        (void)fprintf(m->list, "%s\n", place + m->list_skip);
+    if (!is_folder || depth == DEPTH_MOST ||
+        (depth == 1 && strstr(place, "/hosts/") &&
+         (tm_out_path(m->run, place, TM_RESULT_FILE, result) || tm_out_path(m->run, m->out, result, path) ||
+          access(path, F_OK) != 0)))
+        return;
+    visit(m, place, list_entry, depth + 1);
+}
+
+/* in: item       folder of a run, whose objects are listed; NULL = of anything else
+ *     keeps_gone those in the bucket whose files are gone remain in the list */
+static tm_status write_note(const struct mirror *m, const char *place, const char *note, const char *item,
+                            bool keeps_gone)
 {
     struct tm_atomic_file file = { .stream = NULL };
-    const bool waits = m->staging && m->staging->is_used;
+    const bool waits = m->staging && m->staging->notes_wait;
     char folder[TM_OUT_PATH_BYTES], name[NOTE_BYTES];
 
     if (!(waits ? find_waiting_note : find_note)(m, place, folder, name) && !tm_make_folder(m->run, folder) &&
         !tm_atomic_open(&file, m->run, folder, name)) {
         (void)fprintf(file.stream, "%s\n", note);
+        if (item) {
+            struct mirror lister = *m;
+
+            lister.list = file.stream;
+            lister.list_skip = strlen(item) + 1;
+            write_hash(name, (const char *const[]){ m->uri }, 1);
+            (void)fprintf(file.stream, "%s\n", name);
+            visit(&lister, item, list_entry, 0);
+            if (keeps_gone)
+                visit_gone(&lister, item, place, list_gone, NULL);
+        }
         tm_atomic_commit(&file);
     }
     tm_atomic_abort(&file);
@@ -169,35 +304,7 @@ static tm_status put_noted(const struct mirror *m, const char *place)
 
     if (tm_failed(m->run) || !make_note(m, place, note) || is_noted(m, place, note) || put(m, TM_STAGE_DATA, place))
         return m->run->error.status;
-    return write_note(m, place, note);
-}
-
-typedef void take_entry(const struct mirror *m, const char *place, const char *name, bool is_folder, int of);
-
-/* Visit what is in a folder, but nothing hidden: locks, and what is not complete. */
-static void visit(const struct mirror *m, const char *place, take_entry *take, int of)
-{
-    char path[TM_OUT_PATH_BYTES], below[TM_OUT_PATH_BYTES];
-    const struct dirent *entry;
-    struct stat info;
-    DIR *dir;
-
-    if (tm_failed(m->run) || tm_out_path(m->run, m->out, place, path))
-        return;
-    dir = opendir(path);
-    if (!dir && errno != ENOENT)
-        (void)tm_fail_system(&m->run->error, TM_ERR_OUTPUT, -1, errno, "cannot read '%s'", path);
-    while (dir && !tm_failed(m->run) && (entry = readdir(dir)) != NULL) {
-        if (entry->d_name[0] == '.' || fstatat(dirfd(dir), entry->d_name, &info, AT_SYMLINK_NOFOLLOW) != 0 ||
-            !(S_ISDIR(info.st_mode) || S_ISREG(info.st_mode)))
-            continue;
-        if (strcmp(place, ".") == 0)
-            take(m, entry->d_name, entry->d_name, S_ISDIR(info.st_mode), of);
-        else if (!tm_out_path(m->run, place, entry->d_name, below))
-            take(m, below, entry->d_name, S_ISDIR(info.st_mode), of);
-    }
-    if (dir)
-        (void)closedir(dir);
+    return write_note(m, place, note, NULL, false);
 }
 
 /* Files of an item, in any order. */
@@ -209,20 +316,45 @@ static void put_data(const struct mirror *m, const char *place, const char *name
         put(m, TM_STAGE_DATA, place);
 }
 
+static bool is_pruned(const struct mirror *m, const char *item)
+{
+    char folder[TM_OUT_PATH_BYTES];
+    struct tm_doc *const doc = tm_doc_new(m->run);
+    const bool is = doc && !tm_out_path(m->run, m->out, item, folder) &&
+                    tm_result_read_head(doc, tm_doc_root(doc), folder) && tm_is(tm_get(tm_doc_root(doc), "pruned"));
+
+    tm_doc_free(doc);
+    return is;
+}
+
+/* The objects of a run that are to be removed. */
+static uint64_t count_removals(const struct mirror *m, const char *item, const char *result)
+{
+    uint64_t gone = 0;
+
+    visit_gone(m, item, result, count_gone, &gone);
+    return gone && is_pruned(m, item) ? gone : 0;
+}
+
 /* Folders below runs/: those with a result are items.  Without one, they contain items, or are not complete. */
 static void put_item(const struct mirror *m, const char *place, const char *name, bool is_folder, int depth)
 {
+    const bool is_host = strstr(place, "/hosts/") != NULL;
     char result[TM_OUT_PATH_BYTES], note[NOTE_BYTES];
 
     (void)name;
     if (!is_folder || depth == DEPTH_MOST || tm_out_path(m->run, place, TM_RESULT_FILE, result))
         return;
     visit(m, place, put_item, depth + 1); /* hosts before their run */
-    if (tm_failed(m->run) || !make_note(m, result, note) || is_noted(m, result, note))
+    if (tm_failed(m->run) || !make_note(m, result, note))
+        return;
+    if (!is_host)
+        *m->gone += count_removals(m, place, result);
+    if (tm_failed(m->run) || is_noted(m, result, note))
         return;
     visit(m, place, put_data, depth + 1);
-    if (!tm_failed(m->run) && !put(m, strstr(place, "/hosts/") ? TM_STAGE_HOSTS : TM_STAGE_RESULTS, result) &&
-        !write_note(m, result, note) && tm_staging_is_full(m->staging))
+    if (!tm_failed(m->run) && !put(m, is_host ? TM_STAGE_HOSTS : TM_STAGE_RESULTS, result) &&
+        !write_note(m, result, note, is_host ? NULL : place, true) && tm_staging_is_full(m->staging))
         tm_staging_store(m->staging);
 }
 
@@ -252,9 +384,64 @@ static void put_other(const struct mirror *m, const char *place, const char *nam
         put_noted(m, place);
 }
 
+/* --- remove --- */
+
+/* If the file of a host's result comes back, it has to be stored again. */
+static void forget(const struct mirror *m, const char *place)
+{
+    char folder[TM_OUT_PATH_BYTES], path[TM_OUT_PATH_BYTES], name[NOTE_BYTES];
+
+    if (!find_note(m, place, folder, name) && !tm_out_path(m->run, folder, name, path) && unlink(path) != 0 &&
+        errno != ENOENT)
+        (void)tm_fail_system(&m->run->error, TM_ERR_OUTPUT, -1, errno, "cannot remove '%s'", path);
+}
+
+static void remove_object(const struct mirror *m, const char *place, void *to)
+{
+    (void)to;
+    if (strcmp(strrchr(place, '/') + 1, TM_RESULT_FILE) == 0)
+        forget(m, place);
+    if (!tm_failed(m->run))
+        tm_staging_remove(m->staging, place);
+}
+
+/* Objects of pruned runs whose results the bucket has.  Until they are removed, the note lists them, so the next mirror
+ * removes what this one does not. */
+static void remove_item(const struct mirror *m, const char *place, const char *name, bool is_folder, int depth)
+{
+    char result[TM_OUT_PATH_BYTES], note[NOTE_BYTES];
+
+    if (!is_folder || depth == DEPTH_MOST || strcmp(name, "hosts") == 0 ||
+        tm_out_path(m->run, place, TM_RESULT_FILE, result))
+        return;
+    visit(m, place, remove_item, depth + 1);
+    if (tm_failed(m->run) || !make_note(m, result, note) || !is_noted(m, result, note) ||
+        !count_removals(m, place, result))
+        return;
+    visit_gone(m, place, result, remove_object, NULL);
+    if (!tm_failed(m->run))
+        write_note(m, result, note, place, false);
+}
+
+static void remove_gone(const struct mirror *m)
+{
+    if (tm_failed(m->run) || !*m->gone)
+        return;
+    if (tm_remove_has_helper(m->run)) {
+        visit(m, "runs", remove_item, 0);
+        tm_staging_store(m->staging);
+    } else {
+        (void)fprintf(stderr,
+                      "tracemill: warning: %" PRIu64 " objects of pruned runs stay in the bucket; pass a command that "
+                      "removes them with --remove\n",
+                      *m->gone);
+    }
+}
+
 tm_status tm_mirror_put(struct tm_run *run, const struct tm_options *options, const char *out)
 {
     char notes[TM_OUT_PATH_BYTES];
+    uint64_t gone = 0;
     struct tm_staging staging;
     struct mirror m;
     int lock = -1;
@@ -263,6 +450,7 @@ tm_status tm_mirror_put(struct tm_run *run, const struct tm_options *options, co
         return run->error.status;
     m = mirror_of(run, options, out);
     m.staging = &staging;
+    m.gone = &gone;
     if (!tm_out_path(run, out, NOTES_FOLDER, notes) && !tm_staging_begin(&staging, run, notes, m.uri)) {
         visit(&m, "runs", put_item, 0);
         tm_staging_store(&staging);
@@ -272,6 +460,7 @@ tm_status tm_mirror_put(struct tm_run *run, const struct tm_options *options, co
         tm_staging_store(&staging);
         put_noted(&m, PAGE_FILE);
         tm_staging_store(&staging);
+        remove_gone(&m);
     }
     if (lock >= 0)
         (void)close(lock);
@@ -316,7 +505,7 @@ static tm_status restore(const struct mirror *m, const char *place)
     last = strrchr(path, '/') + 1;
     if (strncmp(place, "runs/", 5) == 0 && strcmp(last, TM_RESULT_FILE) != 0)
         return TM_OK;
-    return make_note(m, place, note) ? write_note(m, place, note) : m->run->error.status;
+    return make_note(m, place, note) ? write_note(m, place, note, NULL, false) : m->run->error.status;
 }
 
 struct restoring {
@@ -324,6 +513,19 @@ struct restoring {
     size_t prefix_bytes; /* of keys */
     bool has_manifest;
 };
+
+/* The list of a run of which everything has been restored. */
+static void list_item(const struct mirror *m, const char *place, const char *name, bool is_folder, int depth)
+{
+    char result[TM_OUT_PATH_BYTES], note[NOTE_BYTES];
+
+    if (!is_folder || depth == DEPTH_MOST || strcmp(name, "hosts") == 0 ||
+        tm_out_path(m->run, place, TM_RESULT_FILE, result))
+        return;
+    visit(m, place, list_item, depth + 1);
+    if (!tm_failed(m->run) && make_note(m, result, note) && is_noted(m, result, note))
+        write_note(m, result, note, place, false);
+}
 
 static bool is_usable(const char *place)
 {
@@ -361,6 +563,7 @@ tm_status tm_mirror_fetch(struct tm_run *run, const struct tm_options *options, 
         r.prefix_bytes = strlen(tm_remote_key(prefix));
         tm_remote_list(run, prefix, take_object, &r);
     }
+    visit(&m, "runs", list_item, 0);
     if (!tm_failed(run) && r.has_manifest) /* at last: it says that all is restored */
         restore(&m, TM_MANIFEST_FILE);
     if (lock >= 0)

@@ -13,6 +13,7 @@ enum { FILES_MOST = 4096, /* that wait: after an interruption they are stored ag
 
 #define STAGING_FOLDER ".staging"
 #define NOTES_STAGE "notes"
+#define REMOVALS_FILE "removals"
 
 static const char *const stage_folders[TM_STAGES] = {
     [TM_STAGE_DATA] = "data", [TM_STAGE_HOSTS] = "hosts", [TM_STAGE_RESULTS] = "results"
@@ -49,6 +50,7 @@ static void empty(struct tm_staging *s)
 {
     visit(s, s->folder, remove_name, 0);
     memset(s->count, 0, sizeof(s->count));
+    s->removals = 0;
 }
 
 tm_status tm_staging_begin(struct tm_staging *s, struct tm_run *run, const char *notes, const char *uri)
@@ -57,7 +59,7 @@ tm_status tm_staging_begin(struct tm_staging *s, struct tm_run *run, const char 
     if (tm_out_path(run, notes, STAGING_FOLDER, s->folder))
         return run->error.status;
     empty(s);
-    s->is_used = tm_store_takes_folders(run, s->folder, uri);
+    s->is_used = s->notes_wait = tm_store_takes_folders(run, s->folder, uri);
     return run->error.status;
 }
 
@@ -85,8 +87,27 @@ bool tm_staging_add(struct tm_staging *s, enum tm_mirror_stage stage, const char
         return true;
     }
     (void)tm_staging_store(s);
-    s->is_used = false;
+    s->is_used = s->notes_wait = false;
     return false;
+}
+
+tm_status tm_staging_remove(struct tm_staging *s, const char *place)
+{
+    char path[TM_OUT_PATH_BYTES];
+    bool is_written = false;
+    FILE *file;
+
+    if (tm_make_folder(s->run, s->folder) || tm_out_path(s->run, s->folder, REMOVALS_FILE, path))
+        return s->run->error.status;
+    file = fopen(path, "ae");
+    if (file) {
+        is_written = fprintf(file, "%s\n", place) > 0;
+        is_written = fclose(file) == 0 && is_written;
+    }
+    if (!is_written)
+        return tm_fail_system(&s->run->error, TM_ERR_OUTPUT, -1, errno, "cannot write '%s'", path);
+    s->notes_wait = true;
+    return ++s->removals < TM_REMOTE_REMOVED_MOST ? TM_OK : tm_staging_store(s);
 }
 
 tm_status tm_staging_notes(const struct tm_staging *s, const char *below, char folder[TM_OUT_PATH_BYTES])
@@ -133,9 +154,11 @@ tm_status tm_staging_store(struct tm_staging *s)
     for (int stage = 0; stage < TM_STAGES && !tm_failed(s->run); stage++)
         if (s->count[stage] && !tm_out_path(s->run, s->folder, stage_folders[stage], folder))
             tm_store_folder(s->run, folder, s->uri);
+    if (s->removals && !tm_failed(s->run) && !tm_out_path(s->run, s->folder, REMOVALS_FILE, folder))
+        tm_remove_objects(s->run, folder, s->uri);
     if (!tm_failed(s->run) && !tm_out_path(s->run, s->folder, NOTES_STAGE, folder))
         visit(s, folder, move_name, 0);
-    if (s->is_used && !tm_failed(s->run))
+    if (s->notes_wait && !tm_failed(s->run))
         empty(s);
     return s->run->error.status;
 }

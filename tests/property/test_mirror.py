@@ -4,11 +4,13 @@
 restored.  With a real S3 server on this machine through the real client, and with a stand-in for gcloud that has the
 commands, outputs and messages of its documentation."""
 
+import json
 import shlex
 import shutil
 import sys
 import urllib.error
 from pathlib import Path
+from xml.etree import ElementTree
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from buckets import Between, Bucket, Tools, aws_tools  # noqa: E402
@@ -52,6 +54,13 @@ case "$1 $2 $3" in
     to=$store/${5#gs://}
     /bin/mkdir -p "$to"
     /bin/cp -R "${4%%/\*}/." "$to" && (cd "${4%%/\*}" && /usr/bin/find . -type f) | while read -r name; do echo "$5${name#./}"; done >>"$store.names" ;;
+"storage rm --read-paths-from-stdin")
+    missing=
+    while read -r address; do
+        if [ -f "$store/${address#gs://}" ]; then /bin/rm "$store/${address#gs://}"; else missing="$missing
+-$address"; fi
+    done
+    [ -z "$missing" ] || { echo "ERROR: (gcloud.storage.rm) The following URLs matched no objects or files:$missing" >&2; exit 1; } ;;
 *) echo "ERROR: (gcloud.storage) Invalid choice" >&2; exit 2 ;;
 esac
 """
@@ -201,6 +210,163 @@ def files_of(objects, result):
     return sorted(name for name in objects if name.startswith(result.removesuffix("result.json")) and "/hosts/" not in name[len(result):])
 
 
+def make_nights(root):
+    """Two nights of two jobs, one of them with two hosts: --keep 1 prunes the first night."""
+    for job, traces in (("a", {"h": DEMO}), ("b", {"h1": DEMO, "h2": TINY})):
+        for night in ("2026-11-20", "2026-11-21"):
+            place = root / job / night
+            place.mkdir(parents=True)
+            for host, trace in traces.items():
+                shutil.copy(trace, place / f"{host}.xplane.pb")
+    return root
+
+
+def is_complete(objects):
+    """Whether each result in a bucket has the files that it lists."""
+    return all(f"{name.removesuffix('result.json')}{file['name']}" in objects
+               for name, data in objects.items() if name.endswith("result.json") and name.startswith("runs/")
+               for file in json.loads(data)["files"])
+
+
+def check_prune(tap, folder, root):
+    """What was pruned is removed, after everything else was stored; ended at any moment, and completed."""
+    tools, out = Gcloud(folder / "tools"), folder / "out"
+    batch = ("batch", root, "-o", out, *FORMATS, "--mirror", "gs://b/perf")
+    result = run(*batch, PATH=tools.path)
+    before = tools.objects("b/perf")
+    tap.ok(result.status == 0 and sum("/hosts/" in name for name in before) >= 8, "two nights are stored", result)
+    mine = next(name for name in before if "a-2026-11-20" in name and name.endswith("report.html")).replace("report.html", "mine.html")
+    (tools.store / "b/perf" / mine).write_text("mine", encoding="utf-8")
+    by_hand = next(out / name for name in before if "a-2026-11-21" in name and name.endswith(".csv"))
+    result = run("batch", "prune", out, "--keep", 1)
+    pruned = set(before) - set(contents(out))
+    tap.ok(result.status == 0 and any(name.endswith("hosts/h1/result.json") for name in pruned) and
+           any(name.endswith(".csv") for name in pruned), "the first night is pruned", sorted(pruned), result)
+    shutil.copytree(folder / "out", folder / "pruned")
+    shutil.copytree(tools.store, folder / "store")
+    tools.calls()
+    result = run(*batch, PATH=tools.path)
+    calls, objects = tools.calls(), tools.objects("b/perf")
+    tap.ok(result.status == 0 and objects.pop(mine, None) == b"mine" and objects == contents(out) and not pruned & set(objects),
+           "its objects are removed, others stay", sorted(set(objects) ^ set(contents(out))), result)
+    tap.ok([call[2] for call in calls].count("rm") == 1 and calls[-1][2] == "rm", "last, by one start of the helper", calls)
+    result = run(*batch, PATH=tools.path)
+    tap.ok(result.status == 0 and not tools.calls(), "nothing is removed twice", result)
+    by_hand.unlink()
+    result = run("batch", "merge", out, *FORMATS, "--mirror", "gs://b/perf", PATH=tools.path)
+    tap.ok(result.status in (0, 4) and str(by_hand.relative_to(out)) in tools.objects("b/perf"),
+           "the object of a file that is removed by hand stays", result)
+    wanted = {**objects, mine: b"mine"}
+    check_prune_restored(tap, folder, root, wanted)
+    check_prune_ends(tap, folder, root, (objects, wanted), pruned)
+    check_prune_commands(tap, folder, root, pruned)
+
+
+def start(folder, name):
+    """The folder and the bucket after the prune."""
+    place = folder / name.replace(" ", "-")
+    place.mkdir()
+    tools, out = Gcloud(place / "tools"), place / "out"
+    shutil.copytree(folder / "store", tools.store, dirs_exist_ok=True)
+    shutil.copytree(folder / "pruned", out)
+    return place, tools, out
+
+
+def check_prune_restored(tap, folder, root, wanted):
+    """A folder that was restored before it was pruned."""
+    place, tools, out = start(folder, "restored")
+    batch = ("batch", root, "-o", out, *FORMATS, "--mirror", "gs://b/perf")
+    result = run(*batch, PATH=tools.path)
+    tap.ok(result.status == 0 and tools.objects("b/perf") == wanted, "removed", result)
+    shutil.rmtree(out)
+    result = run(*batch, PATH=tools.path)
+    tap.ok(result.status == 0 and contents(out) == wanted, "a pruned folder is restored, and nothing of it is made again", result)
+    shutil.rmtree(tools.store / "b/perf")
+    shutil.copytree(folder / "store/b/perf", tools.store / "b/perf")
+    shutil.rmtree(out)
+    tools.calls()
+    result = run("batch", "merge", out, *FORMATS, "--mirror", "gs://b/perf", PATH=tools.path)
+    again = run("batch", "prune", out, "--keep", 1)
+    merged = run(*batch, PATH=tools.path)
+    tap.ok(result.status == 0 and again.status == 0 and merged.status == 0 and tools.objects("b/perf") == wanted,
+           "what was restored and then pruned is removed", result, again, merged)
+
+
+def check_prune_ends(tap, folder, root, wanted, pruned):
+    """The driver is killed, or the helper fails, at each of its starts: before it has done something, halfway, and after it."""
+    objects, wanted = wanted
+    for how, status in (("kill -9 $PPID; exit 1", -9), ("echo broken >&2; exit 7", 5)):
+        for at in range(1, 7):
+            for when in ("before", "halfway", "after") if at == 6 else ("before", "after"):
+                name = f"prune, {how.split()[0]} at {at}, {when}"
+                place, tools, out = start(folder, name.replace(",", ""))
+                count = shlex.quote(str(place / "count"))
+                stop = f"[ $(/bin/wc -l <{count}) -ne {at} ] || {{ {how}; }}"
+                gcloud = tools.log.parent / "gcloud"
+                real = place / "gcloud"
+                gcloud.rename(real)
+                act = {"before": f"{stop}\n{real} \"$@\"", "after": f"{real} \"$@\"\n{stop}",
+                       "halfway": f"[ $(/bin/wc -l <{count}) -ne {at} ] || /usr/bin/head -n 3 | {real} \"$@\"\n{stop}\n{real} \"$@\""}
+                gcloud.write_text(f"#!/bin/sh\n[ \"$3\" = list ] || echo x >>{count}\n[ \"$3\" != list ] || exec {real} \"$@\"\n{act[when]}\n",
+                                  encoding="utf-8")
+                gcloud.chmod(0o755)
+                batch = ("batch", root, "-o", out, *FORMATS, "--mirror", "gs://b/perf")
+                result = run(*batch, PATH=tools.path)
+                half = tools.objects("b/perf")
+                tap.ok(result.status == (0 if (at, when, status) == (6, "after", 5) else status), f"{name}: it ends", result)
+                tap.ok(is_complete(half) and (at == 6 or pruned <= set(half)), f"{name}: the bucket is complete", sorted(half))
+                tap.ok(pruned <= set(half) or all(half[file] == objects[file] for file in objects if file not in pruned),
+                       f"{name}: nothing is removed before all is stored", sorted(half))
+                result = run(*batch, PATH=tools.path)
+                tap.ok(result.status == 0 and tools.objects("b/perf") == wanted, f"{name}: completed by the next batch",
+                       sorted(set(tools.objects("b/perf")) ^ set(wanted)), result)
+                shutil.rmtree(place)
+
+
+def check_prune_commands(tap, folder, root, pruned):
+    """A command of --store is not guessed a helper for, and one of --remove reads addresses."""
+    place, tools, out = start(folder, "commands")
+    asked = place / "asked"
+    (place / "remove").write_text(f"#!/bin/sh\nexec /bin/cat >>{shlex.quote(str(asked))}\n", encoding="utf-8")
+    (place / "remove").chmod(0o755)
+    batch = ("batch", root, "-o", out, *FORMATS, "--mirror", "gs://b/perf", "--store",
+             f"{tools.path}/gcloud storage cp --recursive {{folder}}/* {{uri}}/")
+    result = run(*batch, PATH=tools.path)
+    tap.ok(result.status == 0 and pruned <= set(tools.objects("b/perf")) and "--remove" in result.err and
+           f"{len(pruned)} objects of pruned runs stay" in result.err, "without a command, nothing is removed, with a warning", result)
+    result = run(*batch, "--remove", f"{place}/remove", PATH=tools.path)
+    lines = asked.read_text(encoding="utf-8").splitlines() if asked.exists() else []
+    tap.ok(result.status == 0 and sorted(lines) == sorted(f"gs://b/perf/{name}" for name in pruned),
+           "a command reads the addresses of the objects", lines, result)
+    place, tools, out = start(folder, "other")
+    result = run("batch", root, "-o", out, *FORMATS, "--mirror", "gs://b/other", PATH=tools.path)
+    tap.ok(result.status == 0 and tools.objects("b/other") == contents(out) and pruned <= set(tools.objects("b/perf")),
+           "a mirror at another address removes nothing from this one", result)
+
+
+def check_prune_many(tap, folder, root):
+    """More objects than S3 removes at once; the helper fails at the second thousand."""
+    tools, out, asked = Gcloud(folder / "tools"), folder / "out", folder / "asked"
+    (folder / "remove").write_text(f"#!/bin/sh\n/usr/bin/wc -l >>{shlex.quote(str(asked))}\n[ $(/usr/bin/wc -l <{shlex.quote(str(asked))}) -ne 2 ]\n",
+                                   encoding="utf-8")
+    (folder / "remove").chmod(0o755)
+    batch = ("batch", root, "-o", out, "--format", "csv")
+    result = run(*batch)
+    first = next(path for path in (out / "runs").rglob("csv") if "2026-11-20" in str(path.parent.name))
+    for number in range(1100):
+        (first / f"more-{number}.csv").write_text("x", encoding="utf-8")
+    batch = (*batch, "--mirror", "gs://b/perf", "--remove", folder / "remove")
+    stored_all = run(*batch, PATH=tools.path)
+    before = set(contents(out))
+    run("batch", "prune", out, "--keep", 1)
+    count = len(before - set(contents(out)))
+    failed = run(*batch, PATH=tools.path)
+    again, last = run(*batch, PATH=tools.path), run(*batch, PATH=tools.path)
+    numbers = [int(line) for line in asked.read_text(encoding="utf-8").split()] if asked.exists() else []
+    tap.ok(result.status == stored_all.status == 0 and count > 1100 and failed.status == 5 and again.status == last.status == 0 and
+           numbers == [1000, count - 1000] * 2, f"{count} objects are removed by two starts", numbers, stored_all, failed, again, last)
+
+
 def check_faults(tap, folder, root):
     """Each has a message, and the folder stays complete."""
     tools = Gcloud(folder / "tools")
@@ -263,6 +429,47 @@ def check_s3(tap, folder, root, bucket):
            "restored", result, calls)
 
 
+def check_prune_s3(tap, folder, root, bucket):
+    """Removed by the real client; the server refuses all, or one object."""
+    tools, out = aws_tools(folder / "tools"), folder / "out"
+    options = ("batch", root, "-o", out, "--format", "json,text", "--mirror", 's3://traces/a "b"/perf')
+
+    def objects():
+        found = ElementTree.fromstring(bucket.get("")[0]).findall(".//{*}Key")
+        return {key.text.removeprefix('a "b"/perf/') for key in found if key.text.startswith('a "b"/')}
+
+    result = run(*options, **bucket.settings(tools))
+    before = objects()
+    tap.ok(result.status == 0 and before == set(contents(out)), "two nights are in a bucket of S3", sorted(before ^ set(contents(out))), result)
+    foreign = next(name for name in before if "2026-11-20" in name and name.endswith(".txt")).replace(".txt", "-foreign.txt")
+    bucket.put(f'a "b"/perf/{foreign}', b"foreign")
+    run("batch", "prune", out, "--keep", 1)
+    pruned = before - set(contents(out))
+    tools.calls()
+    stopped = run(*options, "--remove", "/bin/false", **bucket.settings(tools))
+    tap.ok(stopped.status == 5 and "cannot remove objects below 's3://traces/a" in stopped.err and pruned and pruned < objects(),
+           "a command that fails removes nothing", stopped)
+    refused = (b'<DeleteResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/"><Error><Key>k</Key><Code>AccessDenied</Code>'
+               b"<Message>Access Denied</Message></Error></DeleteResult>")
+    head = b"HTTP/1.1 %s\r\nContent-Type: application/xml\r\nContent-Length: %d\r\nConnection: close\r\n\r\n"
+    for name, answer, said in (("all are refused", head % (b"403 Forbidden", 0), "403"),
+                               ("one is refused", head % (b"200 OK", len(refused)) + refused, "aws refused: AccessDenied"),
+                               ("the connection is reset", b"", "aws failed")):
+        with Between(bucket.port, answer) as port:
+            result = run(*options, **bucket.settings(tools, port))
+        tap.ok(result.status == 5 and "cannot remove objects below" in result.err and said in result.err, name, result)
+    tools.calls()
+    result = run(*options, **bucket.settings(tools))
+    calls = [call[2] for call in tools.calls()]
+    tap.ok(result.status == 0 and objects() == set(contents(out)) | {foreign} and calls == ["delete-objects"],
+           "the next batch removes them, and nothing else", sorted(objects() ^ set(contents(out))), calls, result)
+    shutil.rmtree(out / "mirror")
+    shutil.rmtree(out / "runs")
+    (out / "manifest.jsonl").unlink()
+    result = run(*options, **bucket.settings(tools))
+    tap.ok(result.status == 0 and set(contents(out)) == objects(), "a pruned folder is restored", sorted(objects() ^ set(contents(out))), result)
+
+
 def check_gcloud(tap, folder):
     """Profiles below gs://: listed with generations, fetched once."""
     tools, out = Gcloud(folder / "tools"), folder / "out"
@@ -286,7 +493,7 @@ def check_gcloud(tap, folder):
 def main():
     tap = Tap()
     with Scratch() as folder, Bucket() as bucket:
-        for name in ("mirror", "ends", "folders", "faults", "s3", "gcloud"):
+        for name in ("mirror", "ends", "folders", "prune", "prune-many", "faults", "s3", "prune-s3", "gcloud"):
             (folder / name).mkdir()
         root = make_root(folder / "root")
         check_mirror(tap, folder / "mirror", root)
@@ -294,8 +501,12 @@ def main():
         run("batch", root, "-o", wanted, *FEWER)
         check_ends(tap, folder / "ends", root, contents(wanted))
         check_ends_of_folders(tap, folder / "folders", root, contents(wanted))
+        nights = make_nights(folder / "nights")
+        check_prune(tap, folder / "prune", nights)
+        check_prune_many(tap, folder / "prune-many", nights / "a")
         check_faults(tap, folder / "faults", root)
         check_s3(tap, folder / "s3", root / "a", bucket)  # one run: each object takes the client a second
+        check_prune_s3(tap, folder / "prune-s3", nights / "a", bucket)
         check_gcloud(tap, folder / "gcloud")
     tap.done()
 
