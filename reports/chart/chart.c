@@ -128,6 +128,8 @@ void tm_chart_rect(struct tm_chart *chart, enum tm_role role, double x, double y
                  .kind = TM_MARK_RECT, .role = (uint8_t)role, .x = x, .y = y, .width = width, .height = height });
 }
 
+const double tm_chart_thin = 0.6;
+
 static void put_line(struct tm_chart *chart, enum tm_role role, bool dashed, struct tm_point from, struct tm_point to)
 {
     put_mark(chart, (struct tm_mark){ .kind = TM_MARK_LINE,
@@ -137,7 +139,7 @@ static void put_line(struct tm_chart *chart, enum tm_role role, bool dashed, str
                                       .y = from.y,
                                       .width = to.x - from.x,
                                       .height = to.y - from.y,
-                                      .thickness = dashed ? 1 : 0.6 });
+                                      .thickness = dashed ? 1 : tm_chart_thin });
 }
 
 void tm_chart_line(struct tm_chart *chart, enum tm_role role, double x1, double y1, double x2, double y2)

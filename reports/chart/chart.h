@@ -152,6 +152,9 @@ void tm_chart_free(struct tm_chart *chart); /* a zeroed one is allowed */
 /* Clears it for the next drawing; keeps width and memory. */
 void tm_chart_clear(struct tm_chart *chart);
 
+/* The thickness of lines that are not dashed. */
+extern const double tm_chart_thin;
+
 /* Adding marks.  Texts are copied, made visible (format.h) and cut at 1 KiB. */
 void tm_chart_rect(struct tm_chart *chart, enum tm_role role, double x, double y, double width, double height);
 void tm_chart_line(struct tm_chart *chart, enum tm_role role, double x1, double y1, double x2, double y2);

@@ -26,7 +26,9 @@ struct tm_htmlw {
     const char *open[TM_HTMLW_DEPTH];
 };
 
-/* Elements.  name: a literal.  Every open has its close; the writer knows the name. */
+/* Elements.  name: a literal.  Every open has its close; the writer knows the name, and writes no end tag where HTML
+ * needs none: of rows and cells of tables, which must be followed by another one or by the end of what contains them.
+ * Nor has an attribute of a cell quotes if it is a number or a word. */
 void tm_htmlw_open(struct tm_htmlw *w, const char *name);
 void tm_htmlw_class(struct tm_htmlw *w, const char *name, const char *class_name); /* open with a class */
 /* The same with attributes: pairs of a name and a text, as in tm_htmlw_attr, then NULL. */

@@ -103,9 +103,12 @@ static void put_top(struct parts_page *p)
 
 /* --- the table --- */
 
+/* in: class_name  NULL = none */
 static void put_head_cell(struct parts_page *p, const char *class_name, const char *text)
 {
-    tm_htmlw_open_with(&p->w, "th", "class", class_name, "scope", "col", NULL);
+    tm_htmlw_open_with(&p->w, "th", "scope", "col", NULL);
+    if (class_name)
+        tm_htmlw_attr(&p->w, "class", class_name);
     tm_htmlw_text(&p->w, text);
     tm_htmlw_close(&p->w);
 }
@@ -114,12 +117,12 @@ static void put_head_row(struct parts_page *p)
 {
     tm_htmlw_open(&p->w, "thead");
     tm_htmlw_open(&p->w, "tr");
-    put_head_cell(p, "word", "Part");
+    put_head_cell(p, NULL, "Part");
     if (p->has_hosts)
-        put_head_cell(p, "word", "Host");
+        put_head_cell(p, NULL, "Host");
     if (p->has_devices)
-        put_head_cell(p, "word", "Device");
-    put_head_cell(p, "word", "Time range");
+        put_head_cell(p, NULL, "Device");
+    put_head_cell(p, NULL, "Time range");
     put_head_cell(p, "n", "Start");
     put_head_cell(p, "n", "Duration");
     if (p->has_steps)
@@ -208,9 +211,9 @@ static void put_part(struct parts_page *p, const struct tm_value *part)
     tm_htmlw_open(&p->w, "tr");
     put_link(p, tm_text(tm_get(part, "file")));
     if (p->has_hosts)
-        tm_htmlw_element(&p->w, "td", "word", tm_text(tm_get(part, "host")));
+        tm_htmlw_element(&p->w, "td", NULL, tm_text(tm_get(part, "host")));
     if (p->has_devices)
-        tm_htmlw_element(&p->w, "td", "word", tm_text(tm_get(part, "device")));
+        tm_htmlw_element(&p->w, "td", NULL, tm_text(tm_get(part, "device")));
     put_bar(p, begin_ns, end_ns);
     tm_htmlw_element(&p->w, "td", "n", time_text(text, begin_ns - p->begin_ns));
     tm_htmlw_element(&p->w, "td", "n", time_text(text, end_ns - begin_ns));

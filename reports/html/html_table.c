@@ -14,10 +14,27 @@
 
 static const char dashes[] = "5 3";
 
+static void put_class_if_any(struct tm_htmlw *w, const char *class_name)
+{
+    if (*class_name)
+        tm_htmlw_attr(w, "class", class_name);
+}
+
+/* Most marks have no class: the style sheet gives lines, dots and texts these roles, lines their usual thickness, and
+ * texts their small size. */
+static bool has_usual_role(const struct tm_mark *mark)
+{
+    return (mark->kind == TM_MARK_LINE && mark->role == TM_ROLE_GRID) ||
+           (mark->kind == TM_MARK_DOT && mark->role == TM_ROLE_SERIES) ||
+           (mark->kind == TM_MARK_TEXT && mark->role == TM_ROLE_QUIET);
+}
+
 static void put_class(struct tm_htmlw *w, char prefix, const struct tm_mark *mark)
 {
     char name[32];
 
+    if (has_usual_role(mark))
+        return;
     (void)snprintf(name, sizeof(name), "%c-%s", prefix, tm_palette[mark->role].name);
     tm_htmlw_attr(w, "class", name);
 }
@@ -41,7 +58,8 @@ static void put_line(struct tm_htmlw *w, const struct tm_mark *mark)
     tm_htmlw_attr_number(w, "y1", mark->y);
     tm_htmlw_attr_number(w, "x2", mark->x + mark->width);
     tm_htmlw_attr_number(w, "y2", mark->y + mark->height);
-    tm_htmlw_attr_number(w, "stroke-width", mark->thickness);
+    if (mark->thickness != tm_chart_thin)
+        tm_htmlw_attr_number(w, "stroke-width", mark->thickness);
     if (mark->dashed)
         tm_htmlw_attr(w, "stroke-dasharray", dashes);
     tm_htmlw_leaf(w);
@@ -79,12 +97,15 @@ static void put_dot(struct tm_htmlw *w, const struct tm_mark *mark)
 
 static void put_string(struct tm_htmlw *w, const struct tm_chart *chart, const struct tm_mark *mark)
 {
-    static const char *const size_class[TM_TEXT_SIZES] = { "t-small", "t-normal", "t-strong" };
+    static const char *const size_class[TM_TEXT_SIZES] = { "", "t-normal", "t-strong" };
     static const char *const anchor[] = { NULL, "middle", "end" };
-    char name[48];
+    const char *const size = size_class[mark->size];
+    char name[48] = "";
 
-    (void)snprintf(name, sizeof(name), "%s f-%s", size_class[mark->size], tm_palette[mark->role].name);
-    tm_htmlw_class(w, "text", name);
+    if (!has_usual_role(mark))
+        (void)snprintf(name, sizeof(name), "%s%sf-%s", size, *size ? " " : "", tm_palette[mark->role].name);
+    tm_htmlw_open(w, "text");
+    put_class_if_any(w, *name ? name : size);
     tm_htmlw_attr_number(w, "x", mark->x);
     tm_htmlw_attr_number(w, "y", mark->y);
     if (anchor[mark->anchor])
@@ -167,14 +188,14 @@ static bool is_name(enum tm_doc_kind kind)
     return kind == TM_DOC_NAME || kind == TM_DOC_DEVICE || kind == TM_DOC_HOST;
 }
 
+/* "" = the style of any cell */
 static const char *class_of(enum tm_doc_kind kind)
 {
     return tm_doc_is_number(kind) ? "n"
            : kind == TM_DOC_NAME  ? "name"
            : is_name(kind)        ? "id"
            : kind == TM_DOC_PROSE ? "prose"
-           : kind == TM_DOC_CURVE ? "curve"
-                                  : "word";
+                                  : "";
 }
 
 /* --- cells --- */
@@ -195,15 +216,20 @@ static void put_shown(struct writer *out, const struct tm_cell *cell, size_t cha
 
 enum { CURVE_STEP = 3, CURVE_HEIGHT = 14, CURVE_MARGIN = 2, CURVE_POINTS = 64, CURVE_BYTES = CURVE_POINTS * 12 };
 
-/* From the left, relative to the point before: "M2 15l3 1 3 0". */
+/* From the left, relative to the point before; points on a straight line are left out: "M2 15l3 1 6 0". */
 static void put_curve_path(struct tm_htmlw *w, const int *y, size_t count)
 {
     char text[CURVE_BYTES];
-    size_t used = (size_t)snprintf(text, sizeof(text), "M%d %dl", CURVE_MARGIN, y[0]);
+    size_t used = (size_t)snprintf(text, sizeof(text), "M%d %dl", CURVE_MARGIN, y[0]), steps;
 
-    for (size_t i = 1; i < count; i++)
-        used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%d%s%d", i > 1 ? " " : "", CURVE_STEP,
-                                 y[i] < y[i - 1] ? "" : " ", y[i] - y[i - 1]);
+    for (size_t i = 1; i < count; i += steps) {
+        const int rise = y[i] - y[i - 1];
+
+        for (steps = 1; i + steps < count && y[i + steps] - y[i + steps - 1] == rise; steps++)
+            ;
+        used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%d%s%d", i > 1 ? " " : "",
+                                 (int)steps * CURVE_STEP, rise < 0 ? "" : " ", (int)steps * rise);
+    }
     tm_htmlw_open_with(w, "path", "d", text, NULL);
     tm_htmlw_leaf(w);
 }
@@ -259,30 +285,33 @@ static size_t name_chars(const struct writer *out, size_t shown)
     return shown > 0 ? TM_NAME_NARROW : out->layout.columns <= FEW_COLUMNS ? TM_NAME_WIDE : TM_NAME_CHARS;
 }
 
-static void put_cell_class(struct writer *out, const struct tm_cell *cell, size_t row, size_t shown)
+/* in: has_exact  data-v marks the cell as a number, and says what the class would */
+static void put_cell_class(struct writer *out, const struct tm_cell *cell, bool has_exact, size_t row, size_t shown)
 {
+    const char *const kind = has_exact ? "" : class_of(cell->kind);
     char class_name[CLASS_BYTES];
 
     if (shown == 0 && (out->table->depth || out->table->depths))
         (void)snprintf(class_name, sizeof(class_name), "tree d%d", tm_table_depth(out->table, row));
     else
-        (void)snprintf(class_name, sizeof(class_name), "%s%s", class_of(cell->kind),
-                       tm_cell_is_empty(cell) ? " none" : "");
-    tm_htmlw_attr(out->w, "class", class_name);
+        (void)snprintf(class_name, sizeof(class_name), "%s%s%s", kind, *kind && tm_cell_is_empty(cell) ? " " : "",
+                       tm_cell_is_empty(cell) ? "none" : "");
+    put_class_if_any(out->w, class_name);
 }
 
 static void put_cell(struct writer *out, size_t row, size_t shown)
 {
     const struct tm_cell cell = tm_table_cell(out->table, row, out->layout.column[shown]);
-    const bool is_number = tm_doc_is_number(cell.kind), is_header = shown == 0 && !is_number;
+    const bool is_number = tm_doc_is_number(cell.kind), is_header = shown == 0 && !is_number,
+               has_exact = is_number && !tm_cell_is_empty(&cell);
     const char *link = tm_table_link(out->table, row, out->layout.column[shown]);
     char exact[TM_FORMAT_BYTES];
 
     tm_htmlw_open(out->w, is_header ? "th" : "td");
     if (is_header)
         tm_htmlw_attr(out->w, "scope", "row");
-    put_cell_class(out, &cell, row, shown);
-    if (is_number && !tm_cell_is_empty(&cell))
+    put_cell_class(out, &cell, has_exact, row, shown);
+    if (has_exact)
         tm_htmlw_attr(out->w, "data-v", tm_cell_exact(&cell, exact));
     if (cell.kind == TM_DOC_CURVE && tm_length(cell.value) > 1)
         put_curve(out, cell.value);
@@ -343,7 +372,8 @@ static void put_sums(struct writer *out, const char *class_name, const char *tit
     for (size_t i = 1; i < out->layout.columns; i++) {
         const struct tm_cell cell = sum(&out->layout, out->layout.column[i]);
 
-        tm_htmlw_class(out->w, "td", class_of(cell.kind));
+        tm_htmlw_open(out->w, "td");
+        put_class_if_any(out->w, class_of(cell.kind));
         tm_htmlw_text(out->w, tm_cell_shown(&cell, out->page->summary, text));
         tm_htmlw_close(out->w);
     }
@@ -525,7 +555,7 @@ static void put_duplicate(struct tm_page *page, const char *title_id)
 }
 
 /* Widths in points, and the class of each: the style sheet shows the one that the page has room for.  Drawings
- * with many marks come in two widths, the second for all but phones. */
+ * with many marks, and those of charts that have many together, come in two widths, the second for all but phones. */
 struct drawing {
     double width;
     const char *class_name;
@@ -533,7 +563,7 @@ struct drawing {
 static const struct drawing phone = { 300, "w360" }, tablet = { 520, "w720" }, desktop = { 800, "w1100" },
                             both = { 640, "w720" };
 
-enum { MANY_MARKS = 400 };
+enum { MANY_MARKS = 400 /* of a drawing */, MANY_TOGETHER = 4000 /* of all charts of a kind, if they are alike */ };
 
 static void draw(struct tm_page *page, enum tm_chart_kind kind, size_t index, const struct drawing *drawing)
 {
@@ -544,10 +574,12 @@ static void draw(struct tm_page *page, enum tm_chart_kind kind, size_t index, co
 /* The last one drawn is the widest: its title, its caption and its figures are those of the chart. */
 static void draw_for_each_width(struct tm_page *page, enum tm_chart_kind kind, size_t index, const char *title_id)
 {
+    size_t marks;
     bool is_large;
 
     draw(page, kind, index, &phone);
-    is_large = page->chart.marks + page->chart.points > MANY_MARKS;
+    marks = page->chart.marks + page->chart.points;
+    is_large = marks > MANY_MARKS || marks * tm_charts_count(kind, page->summary) > MANY_TOGETHER;
     tm_htmlw_open_with(&page->w, "h3", "id", title_id, NULL);
     tm_htmlw_text(&page->w, page->chart.title);
     tm_htmlw_close_line(&page->w);

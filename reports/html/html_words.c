@@ -111,12 +111,29 @@ void tm_htmlw_class(struct tm_htmlw *w, const char *name, const char *class_name
     tm_htmlw_open_with(w, name, "class", class_name, NULL);
 }
 
+static bool is_cell(const char *name)
+{
+    return strcmp(name, "td") == 0 || strcmp(name, "th") == 0;
+}
+
+/* A row and its cells end where the next one, or the part of the table around them, says so: their end tags may be left
+ * out, and a page has thousands of them.  Source: HTML Living Standard, 13.1.2.4. */
+static bool ends_by_itself(const char *name)
+{
+    return is_cell(name) || strcmp(name, "tr") == 0;
+}
+
 void tm_htmlw_close(struct tm_htmlw *w)
 {
+    const char *name;
+
     assert(w->depth > 0);
     end_tag(w);
+    name = w->open[--w->depth];
+    if (ends_by_itself(name))
+        return;
     put(w, "</");
-    put(w, w->open[--w->depth]);
+    put(w, name);
     (void)fputc('>', w->to);
 }
 
@@ -142,8 +159,21 @@ static void begin_attr(struct tm_htmlw *w, const char *name)
     put(w, "=\"");
 }
 
+/* Numbers and plain words, which need no quotes.  Source: HTML Living Standard, 13.1.2.3. */
+static bool is_bare(const char *value)
+{
+    static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+-._";
+
+    return *value && !value[strspn(value, plain)];
+}
+
 void tm_htmlw_attr(struct tm_htmlw *w, const char *name, const char *value)
 {
+    if (is_cell(w->open[w->depth - 1]) && is_bare(value)) {
+        assert(w->in_tag);
+        (void)fprintf(w->to, " %s=%s", name, value);
+        return;
+    }
     begin_attr(w, name);
     put_text(w, value, false);
     (void)fputc('"', w->to);

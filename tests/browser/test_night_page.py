@@ -5,6 +5,7 @@ runs nothing that a row says."""
 
 import html
 import json
+import math
 import os
 import re
 import sys
@@ -27,6 +28,10 @@ CONTRAST = """(() => { const part = (c) => { c /= 255; return c <= 0.04045 ? c /
     const paper = light(getComputedStyle(document.body).backgroundColor);
     return [...document.querySelectorAll('svg text')].map((t) => light(getComputedStyle(t).fill))
         .map((t) => (Math.max(t, paper) + 0.05) / (Math.min(t, paper) + 0.05)).reduce((a, b) => Math.min(a, b), 99); })()"""
+
+# [what it is, how it is aligned, whether it is wrapped] of cells that are not empty; most have no class that says so
+CELL_STYLES = """[...document.querySelectorAll('#table-jobs tbody td:not(.none, .name, :has(svg))')].map((cell) => [
+    cell.dataset.v !== undefined ? 'number' : cell.className || 'word', getComputedStyle(cell).textAlign, getComputedStyle(cell).whiteSpace])"""
 
 
 def check_static(tap, page, document):
@@ -79,6 +84,9 @@ def check_forms(tap, browser, page):
                 notes = view.js("[...document.querySelectorAll('.top svg text')].filter((t) => t.getBoundingClientRect().width).map((t) => t.textContent)")
                 tap.ok(not [n for n in notes if "%" in n and "\u2026" in n], f"{width} px, {scheme}: no change is cut", *notes)
                 if width == 1280:
+                    styles = view.js(CELL_STYLES)
+                    tap.ok({("number", "right", "nowrap"), ("word", "left", "nowrap"), ("prose", "left", "normal")} == set(map(tuple, styles)),
+                           f"{scheme}: numbers are on the right, and only sentences are wrapped", *styles)
                     unlinked = view.js(UNLINKED)
                     tap.ok(not unlinked, f"{scheme}: no figure has the color of a problem without its finding", *unlinked)
                     bottom = view.js("document.querySelector('.verdict').getBoundingClientRect().bottom")
@@ -111,6 +119,22 @@ def choose(view, name, wanted):
 
 
 OWNER = 'X" a=b'  # could be mistaken for two labels
+CURVE_STEP, CURVE_HEIGHT, CURVE_MARGIN, CURVE_SHARE = 3, 14, 2, 0.1
+
+
+def heights(times):
+    """Where each point of the drawing of a job's last runs is, from the top."""
+    scale = CURVE_HEIGHT / max(max(times) - min(times), CURVE_SHARE * max(times))
+    return [CURVE_MARGIN + CURVE_HEIGHT - math.floor((time - min(times)) * scale + 0.5) for time in times]
+
+
+def heights_of(path):
+    """The same of the numbers of a path, "M2 15l3 1 6 0", which leaves out points on a straight line."""
+    found = [path[1]]
+    for right, down in zip(path[2::2], path[3::2]):
+        steps = right // CURVE_STEP
+        found += [found[-1] + down * step // steps for step in range(1, steps + 1)]
+    return found
 
 
 def check_many(tap, browser, folder):
@@ -132,10 +156,10 @@ def check_many(tap, browser, folder):
         view.load(page)
         tap.ok(view.js("document.querySelectorAll('#table-jobs tbody tr').length") == 1000, "each is a row of the page")
         tap.ok(view.js("document.querySelectorAll('#table-runs tbody tr').length") == 1000, "and so is each run of the night")
-        curves = view.js("""[...document.querySelectorAll('#table-jobs td.curve > svg[role=img]')].map((s) =>
-            [s.getAttribute('aria-label'), s.querySelector('path').getAttribute('d').match(/-?\\d+/g).length / 2])""")
-        tap.ok(len(curves) == 1000 and all(count == len(job["recent"]) == 30 for (_, count), job in zip(curves, document["jobs"])),
-               "each has a drawing of its last runs", len(curves))
+        curves = view.js("""[...document.querySelectorAll('#table-jobs td > svg[role=img]')].map((s) =>
+            [s.getAttribute('aria-label'), s.querySelector('path').getAttribute('d').match(/-?\\d+/g).map(Number)])""")
+        tap.ok(len(curves) == 1000 and all(heights_of(path) == heights(job["recent"]) for (_, path), job in zip(curves, document["jobs"])),
+               "each has a drawing of its last 30 runs", len(curves))
         shown = lambda ps: f"{ps / 1e9:{'.0f' if ps >= 99.95e9 else '.1f'}} ms"  # noqa: E731
         wrong = [text for (text, _), job in zip(curves, document["jobs"]) for ps in [job["recent"]]
                  if text != f"{shown(ps[-1])}; 30 runs, {shown(min(ps))} to {shown(max(ps))}"]

@@ -19,6 +19,9 @@ from tap import Tap  # noqa: E402
 from tracemill import DEMO, Scratch, run  # noqa: E402
 
 VOID = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}
+CELLS = {"td", "th"}
+ENDED_BY_START = {"td": CELLS, "th": CELLS, "tr": CELLS | {"tr"}}  # end tags that may be left out: HTML Living Standard, 13.1.2.4
+ENDED_BY_END = dict.fromkeys(("thead", "tbody", "tfoot", "table"), CELLS | {"tr"}) | {"tr": CELLS}
 ASKING = {"src", "href", "xlink:href", "action", "formaction", "data", "poster", "srcset", "background"}
 
 
@@ -84,7 +87,7 @@ class Table(HTMLParser):
 
 
 class Balance(HTMLParser):
-    """Whether every tag that opens also closes, in order; the ids; the addresses; what could run."""
+    """Whether every element that opens also closes, in order; the ids; the addresses; what could run."""
 
     def __init__(self):
         super().__init__(convert_charrefs=True)
@@ -97,10 +100,16 @@ class Balance(HTMLParser):
 
     def handle_starttag(self, tag, attributes):
         self.handle_startendtag(tag, attributes)
+        self.end_open(ENDED_BY_START.get(tag, ()))
         if tag not in VOID:
             self.open.append(tag)
 
+    def end_open(self, tags):
+        while self.open and self.open[-1] in tags:
+            self.open.pop()
+
     def handle_endtag(self, tag):
+        self.end_open(ENDED_BY_END.get(tag, ()))
         if not self.open or self.open.pop() != tag:
             self.wrong.append(f"</{tag}> at {self.getpos()}")
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""How large a page gets at most: every table that a profile can fill is full, with long names of their own; and that of
-a million events of eight devices.  How long it takes to open is measured, not asserted: make bench BENCH='--only page'."""
+"""How large a page gets at most: every table that a profile can fill is full, with long names of their own; that of a million
+events of eight devices; and what a job adds to the page of a night.  How long it takes to open is measured, not asserted: make bench BENCH='--only page'."""
 
 import re
 import subprocess
@@ -12,6 +12,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 sys.path.insert(1, str(Path(__file__).resolve().parents[1] / "bench"))
 import full_profile  # noqa: E402
 import made  # noqa: E402
+import make_history  # noqa: E402
+import nights  # noqa: E402
 from devtools import BROWSER, Browser  # noqa: E402
 from tap import Tap  # noqa: E402
 from traces import PAGE_KIND  # noqa: E402
@@ -20,6 +22,7 @@ from tracemill import Scratch, run  # noqa: E402
 PAGE_BYTES = 5 << 20
 EVENTS, EVENTS_PAGE_BYTES = 1_000_000, 2_000_000
 ROWS_MOST = 500
+JOBS, JOB_BYTES = 200, 1200  # a job and its run of the night, without findings
 FULL = ("table-kernel-names", "table-ops", "table-host-functions")  # ids of tables that have as many rows as a page shows
 NAMES = {"names": "", "long names": "<&\"" * 700}  # what stands behind each name
 ELEMENTS_MOST = 100_000  # of a page that a browser still opens in a second
@@ -60,10 +63,21 @@ def check_events(tap, folder):
     tap.ok(size < EVENTS_PAGE_BYTES, "the page of a million events is under 2 MB", size)
 
 
+def check_jobs(tap, folder):
+    """With jobs that do not change, two nights differ in the rows of their jobs and runs alone."""
+    sizes = []
+    for jobs in (JOBS, 2 * JOBS):
+        nights.tell(folder / f"{jobs} jobs", [make_history.run_of(f"team-{number % 9}/job-{number:04}", ago) for number in range(jobs) for ago in range(30)])
+        sizes.append((folder / f"{jobs} jobs" / "index.html").stat().st_size)
+    each = (sizes[1] - sizes[0]) / JOBS
+    tap.ok(each < JOB_BYTES, "the page of a night: bytes of a job and its run", each, *sizes)
+
+
 def main():
     tap = Tap()
     with Scratch() as folder:
         check_events(tap, folder)
+        check_jobs(tap, folder)
         paths = [path for what, more in NAMES.items() if (path := check_size(tap, folder, what, more))]
         if BROWSER is None:
             tap.skip("a full page in a browser", "no chromium")

@@ -533,6 +533,13 @@ static void each_mark_becomes_one_element(void **state)
     tm_chart_point(&chart, 0, 0);
     tm_chart_point(&chart, -1.5, 2);
     tm_chart_string(&chart, TM_ROLE_TEXT, TM_TEXT_SMALL, TM_ANCHOR_END, 7, 8, "x < y\x01");
+    /* what most marks are needs no class */
+    tm_chart_line(&chart, TM_ROLE_GRID, 0, 1, 10, 1);
+    tm_chart_line(&chart, TM_ROLE_QUIET, 0, 1, 10, 1);
+    tm_chart_dot(&chart, TM_ROLE_SERIES, 5, 6, 2);
+    tm_chart_string(&chart, TM_ROLE_QUIET, TM_TEXT_SMALL, TM_ANCHOR_START, 7, 8, "a");
+    tm_chart_string(&chart, TM_ROLE_QUIET, TM_TEXT_STRONG, TM_ANCHOR_START, 7, 8, "b");
+    tm_chart_string(&chart, TM_ROLE_BAD, TM_TEXT_STRONG, TM_ANCHOR_START, 7, 8, "c");
     svg = svg_of(&chart);
     assert_string_equal(svg, "<svg class=\"w720\" role=\"img\" aria-label=\"&lt;Title&gt;\" viewBox=\"0,0 400,100.5 \">"
                              "<g><title>a &quot;tip&quot; &amp; more</title>"
@@ -541,8 +548,14 @@ static void each_mark_becomes_one_element(void **state)
                              "stroke-dasharray=\"5 3\"/>"
                              "<circle class=\"f-bad\" cx=\"5\" cy=\"6\" r=\"2\"/>"
                              "<polyline class=\"s-series\" stroke-width=\"1.2\" points=\"0,0 -1.5,2 \"/>"
-                             "<text class=\"t-small f-text\" x=\"7\" y=\"8\" text-anchor=\"end\">x &lt; "
-                             "y\\u0001</text></svg>\n");
+                             "<text class=\"f-text\" x=\"7\" y=\"8\" text-anchor=\"end\">x &lt; "
+                             "y\\u0001</text>"
+                             "<line x1=\"0\" y1=\"1\" x2=\"10\" y2=\"1\"/>"
+                             "<line class=\"s-quiet\" x1=\"0\" y1=\"1\" x2=\"10\" y2=\"1\"/>"
+                             "<circle cx=\"5\" cy=\"6\" r=\"2\"/>"
+                             "<text x=\"7\" y=\"8\">a</text>"
+                             "<text class=\"t-strong\" x=\"7\" y=\"8\">b</text>"
+                             "<text class=\"t-strong f-bad\" x=\"7\" y=\"8\">c</text></svg>\n");
     free(svg);
     tm_chart_free(&chart);
     assert_ledger_is_even(&run);
