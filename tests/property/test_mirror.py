@@ -258,6 +258,7 @@ def check_prune(tap, folder, root):
            "the object of a file that is removed by hand stays", result)
     wanted = {**objects, mine: b"mine"}
     check_prune_restored(tap, folder, root, wanted)
+    check_prune_killed(tap, folder, root, wanted, pruned)
     check_prune_ends(tap, folder, root, (objects, wanted), pruned)
     check_prune_commands(tap, folder, root, pruned)
 
@@ -290,6 +291,19 @@ def check_prune_restored(tap, folder, root, wanted):
     merged = run(*batch, PATH=tools.path)
     tap.ok(result.status == 0 and again.status == 0 and merged.status == 0 and tools.objects("b/perf") == wanted,
            "what was restored and then pruned is removed", result, again, merged)
+
+
+def check_prune_killed(tap, folder, root, wanted, pruned):
+    """A prune that was killed after it had marked results, before it removed their files; with a mirror in between."""
+    place, tools, out = start(folder, "killed")
+    batch = ("batch", root, "-o", out, *FORMATS, "--mirror", "gs://b/perf")
+    for name in pruned:
+        (out / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(tools.store / "b/perf" / name, out / name)
+    between = run(*batch, PATH=tools.path)
+    tap.ok(between.status == 0 and pruned <= set(tools.objects("b/perf")), "objects whose files exist are not removed", between)
+    again, result = run("batch", "prune", out, "--keep", 1), run(*batch, PATH=tools.path)
+    tap.ok(again.status == result.status == 0 and tools.objects("b/perf") == wanted, "they are after the next prune", again, result)
 
 
 def check_prune_ends(tap, folder, root, wanted, pruned):
