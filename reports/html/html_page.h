@@ -69,6 +69,7 @@ struct tm_page {
     size_t full_bytes_left;             /* of names shown in full beside their cut form: hostile names must not fill
                                           the page */
     bool is_drawn[TM_CHART_KINDS];      /* the charts of that kind are on the page */
+    bool has_curve_end;                 /* the dot at the end of the curves in tables is on the page */
     bool in_fold;                       /* findings without potential savings are put into a fold */
 };
 

@@ -234,6 +234,21 @@ static void put_curve_path(struct tm_htmlw *w, const int *y, size_t count)
     tm_htmlw_leaf(w);
 }
 
+/* The dot at the end of every curve, once on a page; the style sheet puts it there.  Source: SVG 1.1, 11.6. */
+static void put_curve_end(struct tm_page *page)
+{
+    if (page->has_curve_end)
+        return;
+    page->has_curve_end = true;
+    tm_htmlw_open_with(&page->w, "svg", "class", "unseen", "aria-hidden", "true", NULL);
+    tm_htmlw_open_with(&page->w, "marker", "id", "curve-end", "markerUnits", "userSpaceOnUse", NULL);
+    tm_htmlw_open(&page->w, "circle"); /* around the end of the path: its center is the marker's origin */
+    tm_htmlw_attr_int(&page->w, "r", CURVE_MARGIN);
+    tm_htmlw_leaf(&page->w);
+    tm_htmlw_close(&page->w);
+    tm_htmlw_close_line(&page->w);
+}
+
 /* The last times of a list, oldest first, as a line with a dot at its end.  A screen reader says the last one and the
  * range. */
 static void put_curve(struct writer *out, const struct tm_value *list)
@@ -261,11 +276,6 @@ static void put_curve(struct writer *out, const struct tm_value *list)
     tm_htmlw_point(out->w, (double)(count - 1) * CURVE_STEP + 2 * CURVE_MARGIN, CURVE_HEIGHT + 2 * CURVE_MARGIN);
     tm_htmlw_end_points(out->w);
     put_curve_path(out->w, y, count);
-    tm_htmlw_open(out->w, "circle");
-    tm_htmlw_attr_int(out->w, "cx", (int)(count - 1) * CURVE_STEP + CURVE_MARGIN);
-    tm_htmlw_attr_int(out->w, "cy", y[count - 1]);
-    tm_htmlw_attr_int(out->w, "r", CURVE_MARGIN);
-    tm_htmlw_leaf(out->w);
     tm_htmlw_close(out->w);
 }
 
@@ -484,6 +494,9 @@ void tm_page_table(void *to, const struct tm_table *table)
     tm_htmlw_open_with(out.w, "figcaption", "id", label_id, NULL);
     tm_page_text(page, table->caption);
     tm_htmlw_close_line(out.w);
+    for (size_t i = 0; i < out.layout.columns; i++)
+        if (kind_of(&out, i) == TM_DOC_CURVE)
+            put_curve_end(page);
     put_grid(&out, label_id, is_folded);
     if (is_folded)
         put_unfold(&out);

@@ -45,7 +45,7 @@ NUMBERS = re.compile(rb"(?<![#&\\\w])(?:[0-9a-f]{16,}|[0-9]+)")
 PLAIN = {"hit": None, "scripts": 1, "styles": 1, "policies": 1, "strange": 0, "handlers": [], "links": [], "inline": 0}
 # Elements that pages of harmless runs have.
 USED = set("a article b body br button caption circle code dd details div dl dt em figcaption figure footer g h1 h2 h3 "
-           "h4 head header html i input label li line main meta nav ol option output p path polygon polyline rect "
+           "h4 head header html i input label li line main marker meta nav ol option output p path polygon polyline rect "
            "script section select span strong style summary sup svg table tbody td text tfoot th thead time title tr "
            "ul small wbr".split())
 

@@ -160,6 +160,9 @@ def check_many(tap, browser, folder):
             [s.getAttribute('aria-label'), s.querySelector('path').getAttribute('d').match(/-?\\d+/g).map(Number)])""")
         tap.ok(len(curves) == 1000 and all(heights_of(path) == heights(job["recent"]) for (_, path), job in zip(curves, document["jobs"])),
                "each has a drawing of its last 30 runs", len(curves))
+        ends = view.js("[...new Set([...document.querySelectorAll('#table-jobs td > svg > path')].map((p) => getComputedStyle(p).markerEnd))]")
+        dots = view.js("document.querySelectorAll('svg > marker#curve-end > circle').length")
+        tap.ok(ends == ['url("#curve-end")'] and dots == 1, "which ends with a dot", ends, dots)
         shown = lambda ps: f"{ps / 1e9:{'.0f' if ps >= 99.95e9 else '.1f'}} ms"  # noqa: E731
         wrong = [text for (text, _), job in zip(curves, document["jobs"]) for ps in [job["recent"]]
                  if text != f"{shown(ps[-1])}; 30 runs, {shown(min(ps))} to {shown(max(ps))}"]

@@ -22,7 +22,7 @@ from tracemill import Scratch, run  # noqa: E402
 PAGE_BYTES = 5 << 20
 EVENTS, EVENTS_PAGE_BYTES = 1_000_000, 2_000_000
 ROWS_MOST = 500
-JOBS, JOB_BYTES = 200, 1200  # a job and its run of the night, without findings
+JOBS, JOB_BYTES = 200, 1150  # a job and its run of the night, without findings
 FULL = ("table-kernel-names", "table-ops", "table-host-functions")  # ids of tables that have as many rows as a page shows
 NAMES = {"names": "", "long names": "<&\"" * 700}  # what stands behind each name
 ELEMENTS_MOST = 100_000  # of a page that a browser still opens in a second
