@@ -206,12 +206,16 @@ static void visit_gone(const struct mirror *m, const char *item, const char *res
     FILE *const list = open_list(m, result);
     char name[TM_OUT_PATH_BYTES], place[TM_OUT_PATH_BYTES], path[TM_OUT_PATH_BYTES];
     struct stat info;
+    int folder = -1;
 
-    while (list && !tm_failed(m->run) && read_line(list, name, sizeof(name)))
-        if (is_listed_name(name) && !tm_out_path(m->run, item, name, place) &&
-            !tm_out_path(m->run, m->out, place, path) && lstat(path, &info) != 0 &&
-            (errno == ENOENT || errno == ENOTDIR))
+    if (list && !tm_out_path(m->run, m->out, item, path))
+        folder = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    while (folder >= 0 && !tm_failed(m->run) && read_line(list, name, sizeof(name)))
+        if (fstatat(folder, name, &info, AT_SYMLINK_NOFOLLOW) != 0 && (errno == ENOENT || errno == ENOTDIR) &&
+            is_listed_name(name) && !tm_out_path(m->run, item, name, place))
             take(m, place, to);
+    if (folder >= 0)
+        (void)close(folder);
     if (list)
         (void)fclose(list);
 }
