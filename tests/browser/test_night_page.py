@@ -138,7 +138,7 @@ def heights_of(path):
 
 
 def check_many(tap, browser, folder):
-    """All of 1,000 jobs are on a page of less than 3 MB, and are filtered by label and state."""
+    """All of 1,000 jobs are on a page of less than 2 MB, and are filtered by label and state."""
     rows = []
     for number in range(1000):
         labels = {"owner": OWNER.replace("X", "ABCDEFGH"[number % 8]), "pool": "ab"[number % 2]} if number % 10 else None
@@ -146,7 +146,7 @@ def check_many(tap, browser, folder):
                  for ago in range(30)]
     document, _ = nights.tell(folder / "many", rows)
     page = folder / "many" / "index.html"
-    tap.ok(page.stat().st_size < 3e6, "1,000 jobs of 30 nights: the page", page.stat().st_size)
+    tap.ok(page.stat().st_size < 2e6, "1,000 jobs of 30 nights: the page", page.stat().st_size)
     tap.ok(len(document["jobs"]) == 1000 and document["left_out"]["jobs"] == 0, "they are all listed", document["left_out"])
     state = {row["job"]: row["state"] for row in document["jobs"]}
     of_owner = {f"team-{n % 9}/job-{n:04}" for n in range(1000) if n % 10 and n % 8 == 2}

@@ -22,7 +22,8 @@ from tracemill import Scratch, run  # noqa: E402
 PAGE_BYTES = 5 << 20
 EVENTS, EVENTS_PAGE_BYTES = 1_000_000, 2_000_000
 ROWS_MOST = 500
-JOBS, JOB_BYTES = 200, 1150  # a job and its run of the night, without findings
+JOBS, JOBS_MOST = 200, 2000  # of a night, and that its page lists
+JOB_BYTES, NIGHT_BYTES = 1150, 3_000_000  # of a job and its run of the night, without findings; of the page
 FULL = ("table-kernel-names", "table-ops", "table-host-functions")  # ids of tables that have as many rows as a page shows
 NAMES = {"names": "", "long names": "<&\"" * 700}  # what stands behind each name
 ELEMENTS_MOST = 100_000  # of a page that a browser still opens in a second
@@ -71,6 +72,8 @@ def check_jobs(tap, folder):
         sizes.append((folder / f"{jobs} jobs" / "index.html").stat().st_size)
     each = (sizes[1] - sizes[0]) / JOBS
     tap.ok(each < JOB_BYTES, "the page of a night: bytes of a job and its run", each, *sizes)
+    whole = sizes[0] + each * (JOBS_MOST - JOBS)
+    tap.ok(whole < NIGHT_BYTES, "the page of a night: with as many jobs as it lists, it is under 3 MB", whole)
 
 
 def main():
