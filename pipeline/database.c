@@ -12,6 +12,8 @@
 
 #include <sqlite3.h>
 
+#include "pipeline/process.h"
+
 enum { CACHE_KIB_LEAST = 1024, PAGE_BYTES = 8192, HEADER_BYTES = 100, TEXT_MOST = 1 << 24, HEAP_KIB = 2048 };
 
 /* The cache takes a sixteenth of --memory out of the pool, as long as the pool has it; the rest of SQLite's heap, for
@@ -183,14 +185,18 @@ void tm_database_put(struct tm_run *run, struct sqlite3_stmt *statement)
 
 void tm_database_save(struct tm_run *run, struct sqlite3 *db, const char *path)
 {
+    char journal[TM_SIGNAL_PATH_BYTES]; /* of the copy: SQLite offers no way to copy without one */
     struct sqlite3_stmt *copy;
 
+    (void)snprintf(journal, sizeof(journal), "%s-journal", path);
+    tm_signals_guard(journal);
     tm_database_do(run, db, "COMMIT");
     copy = tm_database_prepare(run, db, "VACUUM INTO ?1");
     if (copy && sqlite3_bind_text(copy, 1, path, -1, SQLITE_STATIC) != SQLITE_OK)
         (void)tm_database_fail(run, db);
     tm_database_put(run, copy);
     (void)sqlite3_finalize(copy);
+    tm_signals_release(journal);
 }
 
 void tm_database_name(char out[TM_DATABASE_NAME_BYTES], const char *path)

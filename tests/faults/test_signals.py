@@ -85,22 +85,22 @@ def ignored(tap, folder):
     tap.ok(not rig.judge((), limited), "SIGXFSZ", limited)
 
 
-def named_spill_files(tap, folder):
-    """Where the file system has no nameless files, a spill file has a name for a moment: no signal leaves it there."""
-    rig = faulted_verbs.Rig(next(v for v in faulted_verbs.VERBS if v.name == "report-stdin"), folder)
+def around_unlinks(tap, folder, verb, what, *options):
+    """Files that have a name for a moment: no signal before or after their removal leaves them there."""
+    rig = faulted_verbs.Rig(next(v for v in faulted_verbs.VERBS if v.name == verb), folder)
     problem = rig.undisturbed()
     log = folder / "calls"
-    rig.run(under=[faulted_verbs.AT_CALL, "--named", "--list", log, "--"])
+    rig.run(under=[faulted_verbs.AT_CALL, *options, "--list", log, "--"])
     names = log.read_text(encoding="ascii").split()
     made = [n for n, name in enumerate(names, 1) if name == "unlink"]
     wrong = []
     for call in (n + more for n in made for more in (-2, -1, 0, 1)):
         for when in ((), ("--after",)):
-            result = rig.at(call, "--named", "--signal", int(signal.SIGTERM), *when)
+            result = rig.at(call, *options, "--signal", int(signal.SIGTERM), *when)
             said = rig.judge_signal(signal.SIGTERM, result)
             if said:
                 wrong.append(f"{' '.join(when)} call {call}: {said}\n{result}")
-    tap.ok(made and not problem and not wrong, f"{len(made)} spill files that have a name for a moment", problem, *wrong[:3])
+    tap.ok(made and not problem and not wrong, f"{len(made)} {what}", problem, *wrong[:3])
 
 
 def main():
@@ -112,7 +112,8 @@ def main():
     with Scratch() as folder:
         faulted_verbs.prepare(folder)
         ignored(tap, folder)
-        named_spill_files(tap, folder)
+        around_unlinks(tap, folder, "report-stdin", "spill files that have a name for a moment", "--named")
+        around_unlinks(tap, folder, "query-keep", "files beside a database that have a name for a moment")
         for rig in faulted_verbs.rigs(folder, options.verb):
             one_verb(tap, rig, options.full)
             at_random(tap, rig, options.random or (100 if options.full else 3))
