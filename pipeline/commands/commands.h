@@ -126,8 +126,11 @@ tm_status tm_split_borders_end_part(struct tm_split_borders *b, int64_t time_ps,
  * in:     force  accept any content
  * errors: TM_ERR_OUTPUT */
 tm_status tm_split_folder_check(struct tm_run *run, const char *folder, bool force);
-/* The names of the parts that the list of a folder has, in its order; names that a part cannot have are left out.
+/* The names of the parts that the list of a folder has, in its order, at most TM_SPLIT_PARTS_MOST; names that a part cannot
+ * have are left out.
+ * in:  take  NULL = nothing is read
  * out: false: it has no such list */
+enum { TM_SPLIT_PARTS_MOST = 9999 };
 bool tm_split_folder_list(const char *folder, void (*take)(void *to, const char *name), void *to);
 
 /* Remove an older split, if there is one: its index first, then only the parts that the index lists.

@@ -46,9 +46,9 @@ static const char report_policy[] =
     "base-uri 'none'; form-action 'none'; frame-ancestors 'self'";
 
 /* The rows that are pinned and expanded in Perfetto: of a run, or of a comparison.  The names of the analysis end with the host
- * where there are several, and names of two runs with theirs.  Of several hosts, all rows but the verdict and the findings
- * stay in the analysis of each host, and facts without a cost too: pinned rows should leave room for the others.  A link to a place of one device pins
- * the rows of that device instead (page.js). */
+ * where there are several, and names of two runs with theirs.  Of several hosts, all rows but the verdict and the
+ * findings stay in the analysis of each host, and so do facts without a cost: pinned rows should leave room for the
+ * others.  A link to a place of one device pins the rows of that device instead (page.js). */
 #define PINNED                                                                                                         \
     "^((Analysis|Comparison|(critical|warning) findings) \u00b7 tracemill( \u00b7 .*)?"                                \
     "|(busy share|step difference|step time, .*|host steps|[a-z]+:[0-3] (steps|idle gaps)) \u00b7 tracemill)$"
@@ -59,7 +59,7 @@ enum { LINK_PORT = 9001, LINK_BYTES = 4096 };
 
 #define SHARED "trace"
 
-enum { PARTS_MOST = 9999, FILES_MOST = 8 + PARTS_MOST };
+enum { FILES_MOST = 8 + TM_SPLIT_PARTS_MOST };
 
 struct opened {
     struct tm_run *run;
@@ -69,7 +69,7 @@ struct opened {
     struct tm_served_file files[FILES_MOST];
     size_t file_count;
     int parts; /* folder of the parts; -1 = there are none */
-    char part_names[PARTS_MOST][TM_PART_NAME_BYTES];
+    char part_names[TM_SPLIT_PARTS_MOST][TM_PART_NAME_BYTES];
     size_t part_count;
     char trace[TM_PLACE_BYTES]; /* "" = there is none */
     bool has_report;
@@ -156,8 +156,6 @@ static void add_part(void *to, const char *name)
 {
     struct opened *const o = to;
 
-    if (o->part_count == PARTS_MOST)
-        return;
     memcpy(o->part_names[o->part_count], name, strlen(name) + 1); /* tm_is_part_name */
     o->files[o->file_count++] = (struct tm_served_file){
         .name = o->part_names[o->part_count++], .type = "application/octet-stream", .fd = o->parts, .is_in_folder = true
@@ -185,12 +183,6 @@ static void add_report(struct opened *o, const char *folder, const struct page *
 
 /* --- existing reports --- */
 
-static void ignore_part(void *to, const char *name)
-{
-    (void)to;
-    (void)name;
-}
-
 static bool is_there(const char *folder, const struct page *page)
 {
     char path[TM_PLACE_BYTES];
@@ -199,7 +191,7 @@ static bool is_there(const char *folder, const struct page *page)
     join(path, folder, page->name);
     if (stat(path, &info) != 0 || !S_ISREG(info.st_mode))
         return false;
-    return !page->has_parts || tm_split_folder_list(folder, ignore_part, NULL);
+    return !page->has_parts || tm_split_folder_list(folder, NULL, NULL);
 }
 
 static void name_after(struct opened *o, const char *path)

@@ -27,10 +27,7 @@
 
 /* A run in parts: one file after the other, each whole when it gets its name. */
 
-enum {
-    TM_PARTS_MOST = 9999,
-    OVERVIEW_LEAST = 20 * 1000, /* slices of an overview */
-};
+enum { OVERVIEW_LEAST = 20 * 1000 /* slices */ };
 
 struct tm_split_parts {
     struct tm_conversion *c;
@@ -341,11 +338,13 @@ bool tm_split_folder_list(const char *folder, void (*take)(void *to, const char 
 
     if (!index)
         return false;
-    while (fgets(line, sizeof(line), index)) {
+    for (unsigned count = 0; take && count < TM_SPLIT_PARTS_MOST && fgets(line, sizeof(line), index);) {
         const char *const name = value_of(line, "file");
 
-        if (name && tm_is_part_name(name))
-            take(to, name);
+        if (!name || !tm_is_part_name(name))
+            continue;
+        take(to, name);
+        count++;
     }
     (void)fclose(index);
     return true;
@@ -396,8 +395,8 @@ static void open_part(struct tm_split_parts *p)
 {
     struct tm_run *run = p->c->run;
 
-    if (tm_rows_count(p->written) >= TM_PARTS_MOST) {
-        (void)tm_fail(&run->error, TM_ERR_LIMIT, -1, "cannot split into more than %d parts", TM_PARTS_MOST);
+    if (tm_rows_count(p->written) >= TM_SPLIT_PARTS_MOST) {
+        (void)tm_fail(&run->error, TM_ERR_LIMIT, -1, "cannot split into more than %d parts", TM_SPLIT_PARTS_MOST);
         tm_hint(&run->error, "make parts larger: --max-events, --max-size, --by");
     }
     name_part(p);
@@ -508,16 +507,20 @@ static void begin_part_list(struct tm_split_parts *p, const struct tm_trace *tra
     tm_redact_host(p->c->run->redactor, part->host, sizeof(part->host), trace->host_name);
 }
 
+/* Two fifths of the slices of a part: where parts are small because the viewer has little memory, so is the overview. */
+static uint64_t overview_slices(const struct tm_options *options)
+{
+    const uint64_t share = options->part_events / 5 * 2;
+
+    if (share < OVERVIEW_LEAST)
+        return OVERVIEW_LEAST;
+    return share < TM_OVERVIEW_SLICES ? share : TM_OVERVIEW_SLICES;
+}
+
 static void begin_overview_host(struct tm_split_parts *p, uint32_t number, const struct tm_host_run *host)
 {
-    /* Two fifths of the slices of a part: where parts are small because the viewer has little memory, so is the overview. */
-    const uint64_t share = p->c->options->part_events / 5 * 2, slices = share < OVERVIEW_LEAST ? OVERVIEW_LEAST
-                                                                        : share < TM_OVERVIEW_SLICES
-                                                                            ? share
-                                                                            : TM_OVERVIEW_SLICES;
-
     tm_kept_overview_begin_host(p->kept, &host->trace, &p->c->clocks[number].to_output,
-                                slices / p->c->inputs.host_count);
+                                overview_slices(p->c->options) / p->c->inputs.host_count);
 }
 
 static void write_host(struct tm_split_parts *p, uint32_t number, uint32_t device)
@@ -562,7 +565,7 @@ static bool is_small_run(const struct tm_conversion *c)
 /* Write all parts into an existing folder.
  * in:     c      prepared
  * owns:   the caller; split_parts_free releases it, also after a failure
- * errors: of the input, of the output; TM_ERR_LIMIT beyond TM_PARTS_MOST parts */
+ * errors: of the input, of the output; TM_ERR_LIMIT beyond TM_SPLIT_PARTS_MOST parts */
 static void split_parts_write(struct tm_split_parts *p, struct tm_conversion *c, const struct tm_trace_format *format,
                               const char *folder)
 {
