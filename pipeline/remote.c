@@ -730,15 +730,8 @@ bool tm_remove_has_helper(const struct tm_run *run)
 
 static void put_json_string(FILE *to, const char *text)
 {
-    for (; *text; text++) {
-        char escape[TM_JSON_ESCAPE];
-        const unsigned char c = (unsigned char)*text;
-
-        if (c < ' ' || c == '"' || c == '\\')
-            (void)fwrite(escape, 1, tm_json_escape(escape, c), to);
-        else
-            (void)fputc(c, to);
-    }
+    for (; *text; text++)
+        tm_json_put_byte(to, (unsigned char)*text);
 }
 
 /* The names in a file, one a line, as a helper reads them. */

@@ -300,6 +300,16 @@ size_t tm_json_escape(char *to, uint32_t code)
                                               (unsigned)(0xdc00 + (code & 0x3ff))));
 }
 
+void tm_json_put_byte(FILE *to, unsigned char byte)
+{
+    char escape[TM_JSON_ESCAPE];
+
+    if (byte < ' ' || byte == '"' || byte == '\\' || byte == 0x7f)
+        (void)fwrite(escape, 1, tm_json_escape(escape, byte), to);
+    else
+        (void)fputc(byte, to);
+}
+
 size_t tm_utf8_visible_head(const char *text, size_t length)
 {
     size_t i = 0;

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 /* One step through a string of any bytes.
  * in:     length  bytes that are left, at least 1
@@ -61,6 +62,8 @@ static inline size_t tm_utf8_head(const char *text, size_t length)
 enum { TM_UTF8_ESCAPE = 11, TM_JSON_ESCAPE = 13 };
 size_t tm_utf8_escape(char *to, uint32_t code);
 size_t tm_json_escape(char *to, uint32_t code);
+/* A byte of a string of JSON in UTF-8, escaped if it has to be, or is a control character. */
+void tm_json_put_byte(FILE *to, unsigned char byte);
 
 /* How many bytes at the start of a string are valid UTF-8 of characters that are not hidden. */
 size_t tm_utf8_visible_head(const char *text, size_t length);

@@ -31,15 +31,10 @@ static bool is_kubernetes(const struct tm_submission *submission)
 /* The inside of a string of JSON, which Kubernetes does not expand: "$(HOME)" is "$$(HOME)" for it. */
 static void put_json(FILE *to, const char *text)
 {
-    char escape[TM_JSON_ESCAPE];
-
     for (; *text; text++) {
-        const unsigned char c = (unsigned char)*text;
-
-        if (c < ' ' || c == '"' || c == '\\' || c == 0x7f)
-            (void)fwrite(escape, 1, tm_json_escape(escape, c), to);
-        else
-            (void)fputs(c == '$' && text[1] == '(' ? "$$" : (char[2]){ (char)c }, to);
+        if (text[0] == '$' && text[1] == '(')
+            (void)fputc('$', to);
+        tm_json_put_byte(to, (unsigned char)*text);
     }
 }
 
