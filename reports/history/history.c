@@ -777,19 +777,29 @@ tm_status tm_history_visit(struct tm_history *history, const struct tm_history_q
     return st;
 }
 
+/* A statement that is kept, with its text; `release` ends its use.  out: NULL: a failure */
+static sqlite3_stmt *keep(struct tm_history *history, sqlite3_stmt **kept, const char *sql, const char *text)
+{
+    if (!*kept)
+        *kept = tm_history_prepare(history, sql);
+    if (tm_failed(history->run))
+        return NULL;
+    assert(!sqlite3_stmt_busy(*kept));
+    if (sqlite3_bind_text(*kept, 1, text, -1, SQLITE_STATIC) == SQLITE_OK)
+        return *kept;
+    (void)tm_history_fail(history);
+    return NULL;
+}
+
 tm_status tm_history_find(struct tm_history *history, const char *id, tm_take_history_run *take, void *to)
 {
+    sqlite3_stmt *const statement = keep(history, &history->find, "SELECT * FROM runs WHERE id = ?1", id);
     tm_status st;
 
-    if (!history->find)
-        history->find = tm_history_prepare(history, "SELECT * FROM runs WHERE id = ?1");
-    if (tm_failed(history->run))
+    if (!statement)
         return history->run->error.status;
-    assert(!sqlite3_stmt_busy(history->find));
-    st = sqlite3_bind_text(history->find, 1, id, -1, SQLITE_STATIC) == SQLITE_OK
-             ? visit_all(history, history->find, take, to)
-             : tm_history_fail(history);
-    release(history->find);
+    st = visit_all(history, statement, take, to);
+    release(statement);
     return st;
 }
 
@@ -880,18 +890,14 @@ static tm_status visit_records(struct tm_history *history, sqlite3_stmt *stateme
 
 static tm_status visit_records_of_job(struct tm_history *history, const char *job, tm_take_regression *take, void *to)
 {
+    static const char sql[] = "SELECT * FROM regressions WHERE job = ?1 ORDER BY figure, since_ns, id";
+    sqlite3_stmt *const statement = keep(history, &history->records_of_job, sql, job);
     tm_status st;
 
-    if (!history->records_of_job)
-        history->records_of_job =
-            tm_history_prepare(history, "SELECT * FROM regressions WHERE job = ?1 ORDER BY figure, since_ns, id");
-    if (tm_failed(history->run))
+    if (!statement)
         return history->run->error.status;
-    assert(!sqlite3_stmt_busy(history->records_of_job));
-    st = sqlite3_bind_text(history->records_of_job, 1, job, -1, SQLITE_STATIC) == SQLITE_OK
-             ? visit_records(history, history->records_of_job, take, to)
-             : tm_history_fail(history);
-    release(history->records_of_job);
+    st = visit_records(history, statement, take, to);
+    release(statement);
     return st;
 }
 
