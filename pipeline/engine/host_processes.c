@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The hosts of a run, read by processes: each reads adjacent hosts and writes their partial to its stdout, a file
- * without a name that this process has made.  Many partials are joined in the same way, as a tree of two levels.  Partials of hosts merge to exactly what one process gives, so the
- * summary does not depend on the number of processes.  Memory: the processes share what --memory allows. */
+ * without a name that this process has made.  Many partials are joined in the same way, as a tree of two levels.
+ * Partials of hosts merge to exactly what one process gives, so the summary does not depend on the number of processes.
+ * Memory: the processes share what --memory allows. */
 #include "pipeline/engine/analysis.h"
 
 #include <errno.h>

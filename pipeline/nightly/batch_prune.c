@@ -22,13 +22,9 @@
 #include "pipeline/run.h"
 #include "reports/format/format.h"
 
-/* Remove the program's files from the folder of a run: reports, tables, partials of hosts. result.json and foreign
- * files stay.  Links are removed, not followed.
- * in:     keeps_summary  summary.json stays too
- * out:    bytes  the removed bytes are added; files likewise
- * errors: TM_ERR_OUTPUT  something cannot be removed */
+/* What is removed from the folder of a run. */
 enum prune_part {
-    COUNT_ALL,   /* nothing is removed */
+    COUNT_ALL,   /* nothing, but all is counted */
     LEFT_BEHIND, /* only what killed processes left */
     ALL
 };
@@ -155,6 +151,11 @@ static void sweep(struct prune *p, int fd, enum place place)
     (void)closedir(dir);
 }
 
+/* Remove the program's files from the folder of a run: reports, tables, partials of hosts. result.json and foreign
+ * files stay.  Links are removed, not followed.
+ * in:     keeps_summary  summary.json stays too
+ * out:    bytes  the removed bytes are added; files likewise
+ * errors: TM_ERR_OUTPUT  something cannot be removed */
 static void prune_folder(struct tm_run *run, const char *folder, bool keeps_summary, enum prune_part part,
                          struct tm_pruned *pruned)
 {

@@ -271,7 +271,7 @@ static const struct tm_section compared_devices_section = {
 
 enum { FIGURES_MOST = 96 };
 
-/* The kind of figure differs from row to row. */
+/* Whether the cells of a column have the kind of the figure of their row. */
 static bool is_value(const struct tm_column *column)
 {
     return strncmp(column->key, "values[", 7) == 0 || strstr(column->key, "].change");

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Operations (summary.ops, summary.roofline, summary.scopes): a dominant one, operations far below their roofline, a
  * memory-bound program, a layer that is slower than its peers, forward values that are recomputed although memory has
- * room, and operations of which several devices compute the same (summary.sharding).  Without operations in the profile, the dominant kernel is reported instead.  Times of operations are sums
- * over devices and streams; the potential savings of a dominant one are scaled to the window. */
+ * room, and operations of which several devices compute the same (summary.sharding).  Without operations in the
+ * profile, the dominant kernel is reported instead.  Times of operations are sums over devices and streams; the
+ * potential savings of a dominant one are scaled to the window. */
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a finding to its place in the trace, and from a part of a split trace to Perfetto: sends a file that the reader selects, or drops onto the page, to Perfetto's
-// tab inside the browser, with the messages of perfetto.dev/docs/visualization/deep-linking-to-perfetto-ui.
+// From a finding to its place in the trace, and from a part of a split trace to Perfetto: sends a file that the reader
+// selects, or drops onto the page, to Perfetto's tab inside the browser, with the messages of
+// perfetto.dev/docs/visualization/deep-linking-to-perfetto-ui.
 // `tracemill open` has its own links.
 
 const PERFETTO = 'https://ui.perfetto.dev';

@@ -34,8 +34,8 @@
     return { id, of: host ? `( · (.*[^A-Za-z0-9])?${quote(host)})?` : '' };
   };
 
-  /* The rows to pin: for a place on a device the verdict, and its findings, steps and idle time.  Operations have no row of the
-   * analysis: the list of their slices needs the room. */
+  /* The rows to pin: for a place on a device the verdict, and its findings, steps and idle time.  Operations have no row
+   * of the analysis: the list of their slices needs the room. */
   const pinnedAt = (place) => {
     if (!place || !place.device) return place && place.name ? '^Analysis · tracemill( · .*)?$' : facts.pinned;
     const { id, of } = partsOf(place.device);
