@@ -100,7 +100,7 @@ int64_t tm_findings_idle_ps(const struct tm_findings *all);
 bool tm_is_reported(const struct tm_findings *all, const char *id);
 void tm_finding_claim(struct tm_finding *f, const struct tm_claim *claim);
 
-/* --- waits.c: what is left of each wait --- */
+/* --- what is left of each wait --- */
 
 /* The part of a wait that no finding claims yet. */
 int64_t tm_wait_left(const struct tm_findings *all, enum tm_wait wait);
@@ -110,27 +110,6 @@ int64_t tm_wait_explain(struct tm_findings *all, const enum tm_wait *waits, size
                         struct tm_claim *claim);
 enum tm_wait tm_wait_of_cause(const char *cause);                     /* of gaps.by_cause; TM_WAITS = unknown */
 int64_t tm_wait_ps(const struct tm_findings *all, enum tm_wait wait); /* all of it */
-/* Its kind in summary.critical_path: "collective", or a cause. */
-const char *tm_wait_kind(enum tm_wait wait);
-
-/* --- finding_replay.c: how much shorter the steps get without what a finding is about --- */
-
-enum { TM_REPLAYED_MOST = TM_WAITS + 2 };
-
-struct tm_replayed {
-    const char *why;                       /* why it is unknown; NULL = it is known */
-    const char *without[TM_REPLAYED_MOST]; /* kinds of critical_path.replay */
-    size_t count;
-    double saved_pct;  /* of the length of the steps of all hosts */
-    const char *other; /* the largest part of the critical path, if it is not one of these: in words; NULL = it is */
-    double other_pct;
-    double elsewhere_pct; /* idle time on the critical path whose cause is not on it */
-};
-
-/* in:     kind        `replay` of its row in schemas/findings.json; NULL = none
- *         claimed_ps  its part of each wait */
-struct tm_replayed tm_finding_replay(const struct tm_findings *all, const char *kind,
-                                     const int64_t claimed_ps[TM_WAITS], int64_t at_stake_ps);
 
 /* Set a case, which selects texts and severity.  in:     name  one of the cases in the finding's row */
 void tm_finding_case(struct tm_finding *f, const char *name);

@@ -17,7 +17,7 @@
  *    the `evidence` of the file itself); `severity`, needed if there are no potential savings (otherwise their share of
  *    the window decides); `about`, if it concerns the profile and not the run; `verdict`, how the verdict names it (by
  *    default it quotes the title); `replay`, what replays of the steps leave out to check its potential savings, apart
- *    from idle time (finding_replay.c); `kpis`, the key figures that it explains; `unless`, findings that replace it, as
+ *    from idle time (finding.c); `kpis`, the key figures that it explains; `unless`, findings that replace it, as
  *    they are more specific.
  * 2. Write the function that measures it, in the file of its area, reports/findings/AREA_findings.c.  It starts the
  *    finding by its id, adds value, title arguments and cases, and names the sentences of its evidence, each with the

@@ -251,7 +251,7 @@ static inline bool tm_skew_is_believed(const struct overlap *o)
  * in:     hosts  as in *it, zeroed */
 void tm_skew_align(struct instances *it, struct host_alignment *hosts, struct clock_check *check);
 
-/* --- the path through collectives of several hosts: skew_path.c --- */
+/* --- the path through collectives of several hosts --- */
 
 /* What is left out in a replay of the matched collectives. */
 enum { SKEW_WITHOUT_STRAGGLERS, SKEW_WITHOUT_IMBALANCE, SKEW_REPLAYS };
@@ -277,16 +277,6 @@ struct skew_path {
     uint64_t switches, host_switches;
     bool is_known;
 };
-
-/* owns:   the caller owns what is in *path, also after a failure: tm_skew_path_free */
-void tm_skew_path_open(struct skew_path *path, struct skew *k);
-/* One collective with an analyzed part.  in: last_ps  start of its last device, on the common clock */
-void tm_skew_path_take(struct skew_path *path, const struct instances *it, int64_t last_ps);
-/* All have been taken. */
-void tm_skew_path_conclude(struct skew_path *path, struct skew *k);
-/* in:     why  why hosts are not compared; NULL = they are */
-void tm_skew_path_report(const struct skew_path *path, const struct skew *k, const char *why, struct tm_value *skew);
-void tm_skew_path_free(struct skew_path *path, struct skew *k);
 
 /* --- figures: skew.c --- */
 
