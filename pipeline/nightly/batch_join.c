@@ -2,7 +2,6 @@
 /* `batch join`: the results of several output folders in one, or several partials as one.  Of two results of an item,
  * the better one is kept, and of equally good ones that with the greater hash: an order of all results, so folders can
  * be joined in any order, in a tree of any shape, and more than once. */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -132,6 +131,110 @@ out:
     tm_doc_free(theirs);
 }
 
+/* --- manifests --- */
+
+/* The runs of two manifests in one.  Of two versions of a run, the newer one is kept, and of equally old ones one by an
+ * order of their content: manifests can be joined in any order, in a tree of any shape, and more than once. */
+
+static int64_t newest_of(const struct tm_batch_run *batch_run)
+{
+    int64_t newest = INT64_MIN;
+
+    for (size_t i = 0; i < batch_run->files; i++)
+        if (batch_run->file[i].mtime_ns > newest)
+            newest = batch_run->file[i].mtime_ns;
+    return newest;
+}
+
+static int order_of(int64_t one, int64_t other)
+{
+    return (one > other) - (one < other);
+}
+
+static int compare_content(const struct tm_batch_run *one, const struct tm_batch_run *other)
+{
+    const struct tm_batch_keys *const a = &one->keys, *const b = &other->keys;
+    const char *const texts[][2] = { { a->job, b->job },     { a->night, b->night },   { a->revision, b->revision },
+                                     { a->label, b->label }, { a->labels, b->labels }, { a->training, b->training } };
+    char prints[2][TM_FINGERPRINT_BYTES];
+    int order = order_of(newest_of(one), newest_of(other));
+
+    tm_run_fingerprint(one, prints[0]);
+    tm_run_fingerprint(other, prints[1]);
+    order = order ? order : order_of((int64_t)one->files, (int64_t)other->files);
+    order = order ? order : strcmp(prints[0], prints[1]);
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]) && !order; i++)
+        order = strcmp(texts[i][0], texts[i][1]);
+    order = order ? order : order_of(a->when_ns, b->when_ns);
+    order = order ? order : order_of(a->step, b->step);
+    for (size_t i = 0; i < one->files && !order; i++)
+        order = strcmp(one->file[i].version, other->file[i].version);
+    return order;
+}
+
+/* By root and path, as they are in a manifest; what has ended comes last. */
+static int compare_places(const struct tm_batch_run *one, const struct tm_batch_run *other)
+{
+    int order;
+
+    if (!one || !other)
+        return !one - !other;
+    order = strcmp(one->root, other->root);
+    return order ? order : strcmp(one->path, other->path);
+}
+
+/* The roots of both, sorted, each once. */
+static tm_status join_roots(struct tm_manifest *to, const struct tm_manifest *one, const struct tm_manifest *other)
+{
+    size_t i = 0, j = 0;
+
+    to->roots = tm_manifest_take(to, (one->root_count + other->root_count) * sizeof(*to->roots));
+    while (to->roots && (i < one->root_count || j < other->root_count)) {
+        const int order = i == one->root_count     ? 1
+                          : j == other->root_count ? -1
+                                                   : strcmp(one->roots[i], other->roots[j]);
+
+        to->roots[to->root_count++] = order <= 0 ? one->roots[i] : other->roots[j];
+        i += order <= 0;
+        j += order >= 0;
+    }
+    return to->run->error.status;
+}
+
+static tm_status add_run(struct tm_manifest *to, const struct tm_batch_run *batch_run)
+{
+    struct tm_batch_run added = *batch_run;
+
+    for (size_t i = 0; i < to->root_count; i++)
+        if (strcmp(to->roots[i], batch_run->root) == 0)
+            added.root = to->roots[i];
+    return tm_manifest_add(to, &added);
+}
+
+/* The runs of both; of a run that both have, the version with the newer files.
+ * in:     one, other  of the same struct tm_run; they must outlive `to`, which uses their strings
+ * owns:   the caller; tm_manifest_free, also after a failure
+ * errors: TM_ERR_LIMIT; TM_ERR_INPUT  two runs have the same id */
+static tm_status join_lists(struct tm_manifest *to, const struct tm_manifest *one, const struct tm_manifest *other)
+{
+    struct tm_run *const run = one->run;
+    size_t i = 0, j = 0;
+
+    tm_manifest_begin(to, run);
+    join_roots(to, one, other);
+    while (!tm_failed(run) && (i < one->count || j < other->count)) {
+        const struct tm_batch_run *const a = i < one->count ? &one->runs[i] : NULL, *const b = j < other->count
+                                                                                                   ? &other->runs[j]
+                                                                                                   : NULL;
+        const int order = compare_places(a, b);
+
+        i += order <= 0;
+        j += order >= 0;
+        add_run(to, order < 0 || (order == 0 && compare_content(a, b) >= 0) ? a : b);
+    }
+    return tm_failed(run) ? run->error.status : tm_manifest_check_ids(to);
+}
+
 /* --- all of them --- */
 
 typedef void visit_name(struct joining *j, const char *name);
@@ -193,7 +296,7 @@ static void join_manifest(const struct joining *j)
         return;
     if (!tm_manifest_read(&theirs, j->run, from) && access(to, F_OK) != 0)
         tm_manifest_save(&theirs, j->out, TM_MANIFEST_FILE, NULL);
-    else if (!tm_failed(j->run) && !tm_manifest_read(&ours, j->run, to) && !tm_manifest_join(&both, &ours, &theirs))
+    else if (!tm_failed(j->run) && !tm_manifest_read(&ours, j->run, to) && !join_lists(&both, &ours, &theirs))
         tm_manifest_save(&both, j->out, TM_MANIFEST_FILE, NULL);
     tm_manifest_free(&both);
     tm_manifest_free(&ours);

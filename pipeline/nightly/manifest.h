@@ -152,11 +152,6 @@ tm_status tm_manifest_write(const struct tm_manifest *manifest, FILE *to);
  * out:    bytes   that it has; may be NULL
  * errors: and TM_ERR_OUTPUT */
 tm_status tm_manifest_save(const struct tm_manifest *manifest, const char *folder, const char *name, uint64_t *bytes);
-/* The runs of both; of a run that both have, the version with the newer files.  The same for any order of joining.
- * in:     one, other  of the same struct tm_run; they must outlive `to`, which uses their strings
- * owns:   the caller; tm_manifest_free, also after a failure
- * errors: TM_ERR_LIMIT; TM_ERR_INPUT  two runs have the same id */
-tm_status tm_manifest_join(struct tm_manifest *to, const struct tm_manifest *one, const struct tm_manifest *other);
 
 void tm_manifest_free(struct tm_manifest *manifest); /* tolerates a zeroed one */
 /* The keys of a run with their own storage. */

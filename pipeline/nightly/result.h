@@ -64,7 +64,7 @@ struct tm_result_about {
 };
 
 /* Fill the members of a result but "files", in the order of the schema, with null for "figures" and those after it:
- * tm_result_figures and tm_result_ops put their own in their place.  errors: remembered in doc */
+ * tm_result_figures and the item of a batch put their own in their place.  errors: remembered in doc */
 void tm_result_fill(struct tm_doc *doc, const struct tm_result_about *about);
 
 /* What a result and the history keep of the environment of a run: the host, and versions. */
@@ -93,12 +93,8 @@ extern const struct tm_environment_fact tm_environment_facts[TM_ENV_KEYS];
  * the summary of its run. */
 void tm_result_figures(struct tm_value *to, const struct tm_value *summary);
 
-/* Likewise fill "ops" and "scopes": [{"name", "time_ps"}], the TM_RESULT_OPS_MOST longest ones, in picoseconds per step
- * and device; none if no steps are marked.  Operations count by their self time, scopes by that of all operations in
- * them; those of the same name add up. */
+/* "ops" and "scopes" of a result. */
 enum { TM_RESULT_OPS_MOST = 50, TM_RESULT_OP_BYTES = 256 };
-
-void tm_result_ops(struct tm_run *run, struct tm_value *to, const struct tm_value *summary);
 
 /* Put names, sizes, and hashes of the files beside it into "files".
  * in:     made  their names in the folder; a name that ends with '/' is a folder, whose files count

@@ -358,7 +358,7 @@ bool tm_hlo_enter(struct tm_hlo *hlo, const struct tm_hlo_program *program, stru
 /* in: hlo  of which only run, input, trace, and buffer are needed */
 void tm_hlo_read_memory(struct tm_hlo *hlo, const struct tm_hlo_program *program, struct tm_hlo_memory *memory);
 
-/* --- hlo_wire.c: the fields of a program, through a window --- */
+/* --- hlo_instruction.c: the fields of a program, through a window --- */
 
 /* clang-format off */
 enum { /* fields */
