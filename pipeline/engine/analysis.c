@@ -222,7 +222,8 @@ static void free_tables(struct tm_host_run *host)
 {
     struct tm_trace *const trace = &host->trace;
 
-    tm_survey_stats_free(host->census);
+    if (host->census)
+        tm_survey_stats_free(host->census);
     host->census = NULL;
     free_records(host);
     tm_rows_free(trace->tracks);
@@ -233,7 +234,8 @@ static void free_tables(struct tm_host_run *host)
     tm_index_free(trace->program_names);
     tm_rows_free(trace->common);
     tm_rows_free(trace->common_bytes);
-    tm_argument_templates_free(trace->templates);
+    if (trace->templates)
+        tm_argument_templates_free(trace->templates);
     tm_rows_free(trace->steps.marks);
     tm_rows_free(trace->steps.rows);
     tm_give(&host->run->budget, TM_ACCOUNT_METADATA, trace->devices,
@@ -963,7 +965,8 @@ static tm_status analyze(struct tm_run *run, const struct tm_options *options, s
                             .observer = observer };
     a->inputs = inputs ? inputs : &a->found;
     work(a);
-    tm_host_partials_free(&a->partials);
+    if (a->partials.files)
+        tm_host_partials_free(&a->partials);
     close_stages(a);
     tm_device_profiles_free(a->profiles);
     if (!a->observer)

@@ -238,6 +238,258 @@ static void page_kpis(struct tm_page *page)
     tm_htmlw_close_line(&page->w);
 }
 
+/* --- findings: the first ones in a line each, and all of them in full --- */
+
+enum { FIRST_MOST = 3, UNFOLDED_MOST = 8, FINDINGS_MOST = 100, WHERE_MOST = 5 };
+
+static enum tm_tone tone_of(const struct tm_value *finding)
+{
+    return tm_tone_of(tm_text(tm_get(finding, "severity")));
+}
+
+/* on the first screen */
+
+/* "80.6 % of the window, 1.35 s of device time" */
+static void put_short_stake(struct tm_page *page, const struct tm_value *finding)
+{
+    char time[TM_FORMAT_BYTES], part[TM_FORMAT_BYTES];
+
+    if (!*tm_finding_time(time, finding))
+        return;
+    tm_htmlw_class(&page->w, "span", "stake");
+    if (*tm_finding_part(part, finding)) {
+        tm_page_text(page, part);
+        tm_htmlw_text(&page->w, ", ");
+    }
+    tm_page_text(page, time);
+    tm_htmlw_class(&page->w, "span", "of");
+    tm_htmlw_printf(&page->w, " of %s", page->document->stake_of);
+    tm_htmlw_close(&page->w);
+    tm_htmlw_close(&page->w);
+}
+
+/* in: behind  what comes after it */
+static void put_file_anchor(struct tm_page *page, const struct tm_value *finding, const char *behind)
+{
+    const char *path = tm_finding_link(finding);
+
+    if (!path)
+        return;
+    tm_htmlw_open_with(&page->w, "a", "href", path, NULL);
+    tm_page_text(page, tm_text(tm_path(finding, "link.title")));
+    tm_htmlw_close(&page->w);
+    tm_htmlw_text(&page->w, behind);
+}
+
+/* "All 4 findings, by potential savings": beside the title, over the times. */
+static void put_findings_note(struct tm_page *page, size_t count, size_t first, bool has_times)
+{
+    const char *order = has_times && page->document->findings_order ? page->document->findings_order : "";
+
+    if (count == first && !*order)
+        return;
+    tm_htmlw_class(&page->w, "p", "note");
+    if (count > first) {
+        tm_page_open_link(page, "findings", -1);
+        tm_htmlw_printf(&page->w, "All %zu findings", count);
+        tm_htmlw_close(&page->w);
+        tm_htmlw_text(&page->w, *order ? ", " : "");
+    }
+    tm_htmlw_text(&page->w, order);
+    tm_htmlw_close(&page->w);
+}
+
+static void put_first(struct tm_page *page, const struct tm_value *finding, int number)
+{
+    const struct tm_value *fix = tm_at(tm_get(finding, "fix"), 0);
+
+    tm_htmlw_open(&page->w, "li");
+    tm_page_band(page, tone_of(finding));
+    tm_page_open_link(page, "finding", number);
+    tm_page_text(page, tm_text(tm_get(finding, "title")));
+    tm_htmlw_close(&page->w);
+    put_short_stake(page, finding);
+    if (*tm_text(fix) || tm_finding_link(finding)) {
+        tm_htmlw_class(&page->w, "span", *tm_text(fix) ? "fix" : "fix alone");
+        put_file_anchor(page, finding, *tm_text(fix) ? ". " : "");
+        tm_page_prose(page, tm_text(fix));
+        tm_htmlw_close(&page->w);
+    }
+    tm_htmlw_close_line(&page->w);
+}
+
+/* The first three, a line each. */
+static void put_first_findings(struct tm_page *page)
+{
+    const struct tm_value *findings = tm_get(page->summary, "findings");
+    const size_t count = tm_length(findings);
+    size_t pick[FIRST_MOST], first = tm_front_findings(page->summary, FIRST_MOST, pick);
+    char time[TM_FORMAT_BYTES];
+
+    if (count == 0)
+        return;
+    tm_htmlw_class(&page->w, "section", "first");
+    tm_htmlw_element(&page->w, "h2", NULL, page->document->findings_title);
+    tm_htmlw_open(&page->w, "ol");
+    for (size_t i = 0; i < first; i++)
+        put_first(page, tm_at(findings, pick[i]), (int)pick[i] + 1);
+    tm_htmlw_close_line(&page->w);
+    put_findings_note(page, count, first, first > 0 && *tm_finding_time(time, tm_at(findings, pick[0])));
+    tm_htmlw_close_line(&page->w);
+}
+
+/* in full */
+
+/* in:     list  "ul", or "ol" if their order matters
+ *     put   writes one of them */
+static void put_texts(struct tm_page *page, const char *title, const char *list, const struct tm_value *texts,
+                      void (*put)(struct tm_page *page, const char *text))
+{
+    if (tm_length(texts) == 0)
+        return;
+    tm_htmlw_element(&page->w, "h4", NULL, title);
+    tm_htmlw_open(&page->w, list);
+    for (size_t i = 0; i < tm_length(texts); i++) {
+        tm_htmlw_open(&page->w, "li");
+        put(page, tm_text(tm_at(texts, i)));
+        tm_htmlw_close(&page->w);
+    }
+    tm_htmlw_close_line(&page->w);
+}
+
+static void put_cause(struct tm_page *page, const char *cause)
+{
+    if (!*cause)
+        return;
+    tm_htmlw_element(&page->w, "h4", NULL, "Cause");
+    tm_htmlw_open(&page->w, "p");
+    tm_page_prose(page, cause);
+    tm_htmlw_close_line(&page->w);
+}
+
+static void put_place(struct tm_page *page, const struct tm_value *where)
+{
+    struct tm_place place;
+
+    tm_place_make(&place, page->summary, where);
+    tm_htmlw_open(&page->w, "li");
+    tm_htmlw_open(&page->w, "span");
+    tm_page_text(page, place.text);
+    tm_htmlw_close(&page->w);
+    if (*place.sql) {
+        tm_htmlw_class(&page->w, "code", "copy");
+        tm_htmlw_text(&page->w, place.sql);
+        tm_htmlw_close(&page->w);
+    }
+    tm_htmlw_close_line(&page->w);
+}
+
+static void put_places(struct tm_page *page, const struct tm_value *where)
+{
+    const size_t count = tm_length(where);
+
+    if (count == 0)
+        return;
+    tm_htmlw_element(&page->w, "h4", NULL, "Where to look");
+    tm_htmlw_class(&page->w, "ul", "where");
+    for (size_t i = 0; i < count && i < WHERE_MOST; i++)
+        put_place(page, tm_at(where, i));
+    tm_htmlw_close(&page->w);
+    if (count > WHERE_MOST)
+        tm_htmlw_printf(&page->w, "%zu more ranges in %s.", count - WHERE_MOST, page->document->data);
+}
+
+static void put_more(struct tm_page *page, const struct tm_section *section)
+{
+    if (!section)
+        return;
+    tm_htmlw_class(&page->w, "p", "more");
+    tm_htmlw_text(&page->w, "More: ");
+    tm_page_open_link(page, section->id, -1);
+    tm_htmlw_text(&page->w, section->title);
+    tm_htmlw_close(&page->w);
+    tm_htmlw_close_line(&page->w);
+}
+
+static void put_file_link(struct tm_page *page, const struct tm_value *finding)
+{
+    if (!tm_finding_link(finding))
+        return;
+    tm_htmlw_class(&page->w, "p", "more");
+    put_file_anchor(page, finding, "");
+    tm_htmlw_close_line(&page->w);
+}
+
+static void put_finding(struct tm_page *page, const struct tm_value *finding, int number)
+{
+    const struct tm_value *fixes = tm_get(finding, "fix");
+    char class_name[32], stake[TM_FINDING_BYTES];
+
+    (void)snprintf(class_name, sizeof(class_name), "finding %s", tm_tone_class(tone_of(finding)));
+    tm_htmlw_class(&page->w, "article", class_name);
+    tm_page_id(page, "finding", number);
+    tm_htmlw_open(&page->w, "h3");
+    tm_page_band(page, tone_of(finding));
+    tm_htmlw_text(&page->w, " ");
+    tm_page_text(page, tm_text(tm_get(finding, "title")));
+    tm_htmlw_close(&page->w);
+    if (*tm_finding_stake(stake, finding)) {
+        tm_htmlw_class(&page->w, "p", "stake");
+        tm_page_text(page, stake);
+        tm_htmlw_close(&page->w);
+    }
+    tm_htmlw_class(&page->w, "div", "why");
+    tm_htmlw_open(&page->w, "div");
+    put_texts(page, "Evidence", "ul", tm_get(finding, "evidence"), tm_page_text);
+    put_cause(page, tm_text(tm_get(finding, "cause")));
+    tm_htmlw_close(&page->w);
+    tm_htmlw_open(&page->w, "div");
+    put_texts(page, "Recommendations", tm_length(fixes) > 1 ? "ol" : "ul", fixes, tm_page_prose);
+    tm_htmlw_close(&page->w);
+    tm_htmlw_close_line(&page->w);
+    put_places(page, tm_get(finding, "where"));
+    put_file_link(page, finding);
+    put_more(page, tm_section_of_finding(page->summary, finding));
+    tm_htmlw_close_line(&page->w);
+}
+
+/* Of many findings, those without potential savings, which come last, are folded. */
+static void open_fold(struct tm_page *page, size_t left)
+{
+    tm_htmlw_class(&page->w, "details", "lower");
+    tm_htmlw_open(&page->w, "summary");
+    tm_htmlw_printf(&page->w, "%zu more without an estimate", left);
+    tm_htmlw_close_line(&page->w);
+    page->in_fold = true;
+}
+
+static void page_finding(void *to, const struct tm_value *finding, size_t number)
+{
+    struct tm_page *page = to;
+    const size_t count = tm_length(tm_get(page->summary, "findings"));
+    const bool is_fact = tm_int(tm_get(finding, "at_stake_ps")) <= 0;
+
+    if (number > FINDINGS_MOST)
+        return;
+    if (!page->in_fold && is_fact && count > UNFOLDED_MOST && number > FIRST_MOST)
+        open_fold(page, count - number + 1);
+    put_finding(page, finding, (int)number);
+}
+
+static void end_findings(struct tm_page *page)
+{
+    const size_t count = tm_length(tm_get(page->summary, "findings"));
+
+    if (page->in_fold)
+        tm_htmlw_close_line(&page->w);
+    page->in_fold = false;
+    if (count > FINDINGS_MOST) {
+        tm_htmlw_class(&page->w, "p", "note");
+        tm_htmlw_printf(&page->w, "%zu more in %s.", count - FINDINGS_MOST, page->document->data);
+        tm_htmlw_close_line(&page->w);
+    }
+}
+
 /* The first screen: the run, its problems, the first actions, the key figures, the steps. */
 
 enum { TITLE_CHARS = 96, PIECE_BYTES = 2000 };
@@ -350,7 +602,7 @@ static void page_front(struct tm_page *page, const struct tm_front_page *front)
     put_title(page, front);
     put_note(page, front);
     put_verdict(page, front);
-    tm_page_first_findings(page);
+    put_first_findings(page);
     if (n > 0 && tm_charts_count(page->document->first_chart[n - 1], page->summary) > 0)
         put_first_chart(page, page->document->first_chart[n - 1]);
     page_kpis(page);
@@ -393,7 +645,7 @@ static void end_section(void *to, const struct tm_section *section)
     struct tm_page *page = to;
 
     if (strcmp(section->id, "findings") == 0)
-        tm_page_end_findings(page);
+        end_findings(page);
     page->section = NULL;
     if (section->is_closing)
         tm_htmlw_close(&page->w);
@@ -434,7 +686,7 @@ static const struct tm_medium page_medium = {
     .facts = page_facts,
     .table = tm_page_table,
     .charts = tm_page_charts,
-    .finding = tm_page_finding,
+    .finding = page_finding,
 };
 
 /* --- the frame --- */

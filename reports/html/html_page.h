@@ -75,16 +75,7 @@ struct tm_page {
 
 enum { TM_HTML_ROWS_MOST = 500 };
 
-/* --- html.c, html.c: the first screen --- */
-
-/* --- html_parts.c --- */
-
-/* The first three, a line each. */
-void tm_page_first_findings(struct tm_page *page);
-void tm_page_finding(void *to, const struct tm_value *finding, size_t number);
-void tm_page_end_findings(struct tm_page *page);
-
-/* --- html_table.c, html.c, html_table.c --- */
+/* --- html_table.c --- */
 
 void tm_page_table(void *to, const struct tm_table *table);
 /* All charts of a kind, each with its caption and the table of its data; a link if they are already on the page. */

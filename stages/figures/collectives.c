@@ -633,11 +633,23 @@ static struct tm_value *add_section(struct reporting *r, struct tm_value *summar
     return section;
 }
 
+/* Why nothing can be compared; NULL = it can. */
+static const char *why_no_skew(const struct skew *k)
+{
+    uint32_t devices = 0;
+
+    for (uint32_t i = 0; i < k->members.count; i++)
+        devices += k->presences[i].count != 0;
+    if (!devices)
+        return "no collectives in the analyzed steps";
+    return devices == 1 ? "one device ran collectives" : NULL;
+}
+
 /* Matching comes first: without it, the waits of the devices are unknown. */
 static void report_all(struct reporting *r, struct tm_value *summary)
 {
     struct skew *k = &r->c->skew;
-    const char *why = tm_skew_why_none(k);
+    const char *why = why_no_skew(k);
     struct skew_sums sums = { .members = NULL };
     struct matches m = { .joined = NULL };
 
@@ -657,8 +669,10 @@ static void report_all(struct reporting *r, struct tm_value *summary)
         else
             tm_skew_report(k, &m, &sums, tm_path(summary, "input.hosts"), section);
     }
-    tm_skew_free_sums(k, &sums);
-    tm_skew_free_matches(&m);
+    if (!why) {
+        tm_skew_free_sums(k, &sums);
+        tm_skew_free_matches(&m);
+    }
     free_exposed_sums(r->c, &r->exposed);
 }
 

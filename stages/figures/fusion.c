@@ -876,6 +876,18 @@ static void close_stage(struct tm_stage *s)
     tm_top_rows_free(f->longest);
 }
 
+static tm_status report(struct tm_stage *s, struct tm_value *summary)
+{
+    struct fusion *f = s->state;
+
+    if (f->has_gpu)
+        return tm_fusion_report(f, summary);
+    tm_add_null(summary, "fusion",
+                f->has_other_device ? "only GPUs launch single kernels; this device runs whole programs"
+                                    : "no device activity was recorded");
+    return s->run->error.status;
+}
+
 const struct tm_stage_type tm_fusion_stage = {
     .name = "fusion",
     .summary = "small kernels, and what could be one kernel",
@@ -887,7 +899,7 @@ const struct tm_stage_type tm_fusion_stage = {
     .take = take,
     .take_site = take_site,
     .end_host = end_host,
-    .report = tm_fusion_report,
+    .report = report,
     .save = fusion_save,
     .load = fusion_load,
     .close = close_stage,

@@ -178,7 +178,7 @@ void tm_fusion_key(struct fusion *f, struct fusion_op *row);
 
 bool tm_fusion_has_matrix_units(const struct tm_device *device);
 
-/* fusion_report.c */
-tm_status tm_fusion_report(struct tm_stage *s, struct tm_value *summary) TM_MUST_USE;
+/* fusion_report.c; there is a GPU */
+tm_status tm_fusion_report(struct fusion *f, struct tm_value *summary) TM_MUST_USE;
 
 #endif

@@ -669,9 +669,30 @@ static tm_status end_host(struct tm_stage *s)
     return s->run->error.status;
 }
 
+static const char *why_nothing(const struct memory *m)
+{
+    if (m->origins == 1u << TM_ORIGIN_JSON_COPY && m->has_accelerator)
+        return "JSON traces do not contain allocator events; the run's .xplane.pb does";
+    if (m->origins == 1u << TM_ORIGIN_PYTORCH)
+        return "no allocator events were recorded: profile_memory=True was not set";
+    if (m->origins == 1u << TM_ORIGIN_OTHER)
+        return "the trace has no known allocator events";
+    if (!m->has_host_events)
+        return "no host events were recorded, which include allocator events";
+    if (!m->has_accelerator)
+        return "CPU memory is not recorded";
+    return "no allocator events were recorded: the host tracer level was too low, or the allocator does not record "
+           "events";
+}
+
 static tm_status report(struct tm_stage *s, struct tm_value *summary)
 {
-    return tm_memory_report(s->state, summary);
+    struct memory *m = s->state;
+
+    if (tm_rows_count(m->facts))
+        return tm_memory_report(m, summary);
+    tm_add_null(summary, "memory", why_nothing(m));
+    return s->run->error.status;
 }
 
 static void close_stage(struct tm_stage *s)

@@ -89,7 +89,7 @@ struct memory {
     uint64_t first_touch;        /* events of the hosts before */
 };
 
-/* memory_report.c */
+/* memory_report.c; at least one allocator was recorded */
 tm_status tm_memory_report(struct memory *m, struct tm_value *summary) TM_MUST_USE;
 
 #endif

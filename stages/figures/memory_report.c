@@ -292,22 +292,6 @@ static void choose(struct memory *m, struct tm_sorter *sorter, uint64_t *rows, u
     qsort(rows, *count, sizeof(*rows), by_row);
 }
 
-static const char *why_nothing(const struct memory *m)
-{
-    if (m->origins == 1u << TM_ORIGIN_JSON_COPY && m->has_accelerator)
-        return "JSON traces do not contain allocator events; the run's .xplane.pb does";
-    if (m->origins == 1u << TM_ORIGIN_PYTORCH)
-        return "no allocator events were recorded: profile_memory=True was not set";
-    if (m->origins == 1u << TM_ORIGIN_OTHER)
-        return "the trace has no known allocator events";
-    if (!m->has_host_events)
-        return "no host events were recorded, which include allocator events";
-    if (!m->has_accelerator)
-        return "CPU memory is not recorded";
-    return "no allocator events were recorded: the host tracer level was too low, or the allocator does not record "
-           "events";
-}
-
 static uint64_t room_of(uint64_t most, uint64_t total, uint64_t count)
 {
     const uint64_t each = count ? total / count : most;
@@ -337,10 +321,6 @@ tm_status tm_memory_report(struct memory *m, struct tm_value *summary)
     struct tm_sorter *sorter;
     uint64_t *rows, count = 0;
 
-    if (!known) {
-        tm_add_null(summary, "memory", why_nothing(m));
-        return TM_OK;
-    }
     section = tm_add_object(summary, "memory");
     tm_add_int(section, "small_below_bytes", TM_SMALL_ALLOCATION_BYTES);
     list = tm_add_array(section, "allocators");

@@ -676,17 +676,6 @@ void tm_skew_free_sums(struct skew *k, struct skew_sums *sums)
  * if they took turns. */
 enum { STANDS_OUT = 2 };
 
-const char *tm_skew_why_none(const struct skew *k)
-{
-    uint32_t devices = 0;
-
-    for (uint32_t i = 0; i < k->members.count; i++)
-        devices += k->presences[i].count != 0;
-    if (!devices)
-        return "no collectives in the analyzed steps";
-    return devices == 1 ? "one device ran collectives" : NULL;
-}
-
 const char *tm_skew_why_not_matched(const struct skew *k, const struct skew_sums *sums)
 {
     const struct clock_check *clock = &sums->clock;

@@ -314,8 +314,6 @@ void tm_skew_begin_host(struct skew *k, const struct tm_trace *trace);
 /* A collective, chosen or not.  row, serial: as in struct arrival */
 void tm_skew_take_arrival(struct skew *k, const struct tm_event *event, struct tm_key row, uint64_t serial);
 void tm_skew_close(struct skew *k);
-/* Why nothing can be compared; NULL = it can. */
-const char *tm_skew_why_none(const struct skew *k);
 /* Why none of the analyzed collectives was matched. */
 const char *tm_skew_why_not_matched(const struct skew *k, const struct skew_sums *sums);
 /* in: names  of the hosts */
