@@ -697,6 +697,25 @@ static void repeated_events_follow_their_track(void **state)
     assert_int_equal(tally_of(&trace, TM_TALLY_COMPUTED_ROW), 2);
 }
 
+/* Values of fixed size are no lengths of packed numbers. */
+static void packed_numbers_of_another_type_are_none(void **state)
+{
+    struct message trace = { .length = 0 }, defaults = { .length = 0 }, track = { .length = 0 }, e;
+
+    (void)state;
+    put_thread(&trace, 5, 1, 2, "main");
+    put_plain(&trace, 1, 0, "counter");
+    fixed(&track, 31, 1); /* counters of the extra values of events */
+    inside(&defaults, 11, &track);
+    packet(&trace, 1, 0, -1, 59, &defaults);
+    e = event(3, 5, "mark");
+    fixed(&e, 3, 1); /* categories */
+    number(&e, 12, 7);
+    packet(&trace, 1, 0, 1000, 11, &e);
+    assert_tracks(&trace, "[process 1|main] instant 1000+0 mark;");
+    assert_int_equal(tally_of(&trace, TM_TALLY_NO_METADATA), 0);
+}
+
 static void annotations_become_arguments(void **state)
 {
     struct message trace = { .length = 0 }, e = event(3, 5, "a"), a, b, list;
@@ -899,6 +918,7 @@ int main(void)
         cmocka_unit_test(names_belong_to_a_sequence_and_its_state),
         cmocka_unit_test(repeated_events_have_their_own_numbers),
         cmocka_unit_test(repeated_events_follow_their_track),
+        cmocka_unit_test(packed_numbers_of_another_type_are_none),
         cmocka_unit_test(annotations_become_arguments),
         cmocka_unit_test(tracks_have_the_process_of_their_ancestor),
         cmocka_unit_test(counters_have_names_and_values),

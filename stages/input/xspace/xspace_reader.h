@@ -126,9 +126,12 @@ static inline bool tm_wire_next(struct tm_wire *w, struct tm_field *field)
     return tm_wire_any(w, field);
 }
 
-/* The bytes of a LEN field, such as a message. */
+/* The bytes of a LEN field, such as a message or packed numbers; none of a field of another type, whose value is no
+ * length. */
 static inline struct tm_wire tm_wire_of(const struct tm_field *field)
 {
+    if ((field->key & 7) != TM_WIRE_LEN)
+        return (struct tm_wire){ .at = NULL };
     return (struct tm_wire){ field->bytes, field->bytes + field->value };
 }
 
