@@ -26,6 +26,8 @@ from tap import Tap  # noqa: E402
 from tracemill import BINARY, Scratch, run  # noqa: E402
 
 SECONDS = 60
+# The UI is compiled once and painted in a window of few pixels: half the CPU of a tab, the same layout and scripts.
+UI_FLAGS = ("--js-flags=--liftoff-only", "--window-size=500,400", "--force-device-scale-factor=0.3")
 REPORT = "document.getElementById('report').contentDocument"
 VISIBLE = """(() => { const w = window.app?.trace?.timeline.visibleWindow.toTimeSpan();
     return w ? [String(w.start), String(w.end)] : null; })()"""
@@ -210,7 +212,7 @@ def check_comparison(tap, ui, folder):
     tap.ok(result.status == 0, "a comparison is written as a page and a trace", result)
     program = served(folder / "compared", ui)
     address = program.stdout.readline().strip()
-    with Browser(folder / "second") as browser:
+    with Browser(folder / "second", *UI_FLAGS) as browser:
         page = browser.open_page(width=1400, height=1000)
         page.go(address)
         rows = f"{REPORT}.querySelectorAll('table[aria-labelledby=caption-timeline-steps] tbody tr')"
@@ -251,7 +253,7 @@ def check_other_devices(tap, ui, folder):
         tap.ok(result.status == 0, f"{kind}: a report and its trace", result)
         program = served(folder / kind, ui)
         address = program.stdout.readline().strip()
-        with Browser(folder / f"browser-{kind}") as browser:
+        with Browser(folder / f"browser-{kind}", *UI_FLAGS) as browser:
             page = browser.open_page(width=1400, height=1000)
             page.go(address)
             page.wait_for(f"{REPORT}.querySelectorAll('a.in-perfetto').length", 20)
@@ -271,7 +273,7 @@ def check_parts(tap, ui, folder):
     index = json.loads((folder / "parts" / "index.json").read_text(encoding="utf-8"))
     program = served(folder / "parts", ui)
     address = program.stdout.readline().strip()
-    with Browser(folder / "browser-parts") as browser:
+    with Browser(folder / "browser-parts", *UI_FLAGS) as browser:
         page = browser.open_page(width=1400, height=1000)
         page.go(address)
         links = page.wait_for(f"{REPORT}.querySelectorAll('tbody a.in-perfetto').length", 20)
@@ -309,7 +311,7 @@ def check_link(tap, ui, folder):
     foreign = urllib.request.Request(f"http://127.0.0.1:9001/{token}/facts.json", headers={"Origin": ui})
     with urllib.request.urlopen(foreign) as answer:
         tap.ok(answer.headers["Access-Control-Allow-Origin"] is None, "other files are for no other page")
-    with Browser(folder / "third") as browser:
+    with Browser(folder / "third", *UI_FLAGS) as browser:
         viewer = browser.open_page(width=1400, height=1000)
         viewer.go(address)
         shown = Opened.value(viewer, "window.app?.trace?.traceInfo?.traceTitle", SECONDS)
@@ -331,7 +333,7 @@ def main():
         source.write_bytes(make_profile.MAKERS["gpu"](seed=5).encode())
         program = served(source, ui)
         address = program.stdout.readline().strip()
-        with Browser(folder) as browser:
+        with Browser(folder, *UI_FLAGS) as browser:
             check(tap, browser, address, ui, folder)
         tap.ok(ended(program) == 0, "it ends with the browser")
         check_comparison(tap, ui, folder)
