@@ -20,6 +20,9 @@ void tm_survey_stats_free(struct tm_survey_stats *census); /* tolerates NULL */
  * in:     raw  if it has a signature, only the fields that tm_fill_record needs */
 tm_status tm_survey_stats_take(struct tm_survey_stats *census, const struct tm_signatures *signatures,
                                const struct tm_track *track, const struct tm_raw_record *raw);
+/* The same for a batch: a quarter of the instructions. */
+void tm_survey_stats_take_batch(struct tm_survey_stats *census, const struct tm_signatures *signatures,
+                                const struct tm_track *track, const struct tm_batch *batch);
 
 /* Whether the counts of a track are invalid: the nesting of its events can only be determined in time order.  Its
  * records must be counted again, in order, after tm_survey_stats_recount. */

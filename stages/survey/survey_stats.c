@@ -22,7 +22,6 @@ enum { TRACK_SHIFT = 32, FLAGS_SHIFT = 16, CLASS_SHIFT = 8, KIND_SHIFT = 4 };
 enum mark { IS_INSIDE = 1, IS_KNOWN = 2, HAS_LENGTH = 4, IS_IN_ORDER = 8 };
 
 static struct tally *count(struct tm_survey_stats *c, const struct sort *sort, int64_t dur_ps);
-static unsigned place(struct tm_survey_stats *c, const struct tm_raw_record *raw);
 
 /* Records of one sort. */
 struct tally {
@@ -169,18 +168,18 @@ static struct tally *count(struct tm_survey_stats *c, const struct sort *sort, i
     return place;
 }
 
-/* The mark of a record that is inside an execution of its thread. */
-static unsigned place(struct tm_survey_stats *c, const struct tm_raw_record *raw)
+/* The mark of a call that is inside an execution of its thread. */
+static inline unsigned place(struct tm_survey_stats *c, uint32_t track, uint32_t traits, int64_t start_ps,
+                             int64_t dur_ps)
 {
-    const struct tm_record *r = &raw->record;
-    const int64_t end_ps = r->start_ps + r->dur_ps;
+    const int64_t end_ps = start_ps + dur_ps;
     unsigned mark;
 
-    if (r->track != c->track)
+    if (track != c->track)
         c->inside_until_ps = INT64_MIN;
-    c->track = r->track;
-    mark = r->start_ps < c->inside_until_ps ? IS_INSIDE : 0;
-    if (raw->traits & TM_TRAITS_RUNTIME && end_ps > c->inside_until_ps)
+    c->track = track;
+    mark = start_ps < c->inside_until_ps ? IS_INSIDE : 0;
+    if (traits & TM_TRAITS_RUNTIME && end_ps > c->inside_until_ps)
         c->inside_until_ps = end_ps;
     return mark;
 }
@@ -209,28 +208,63 @@ static void take_new(struct tm_survey_stats *c, const struct tm_track *track, co
         *memo = (uint16_t)(place - c->table + 1);
 }
 
+/* Where records of a signature with these marks are counted: the place in the table plus one, or 0. */
+static inline uint16_t *memo_of(const struct tm_survey_stats *c, uint32_t signature, unsigned marks)
+{
+    return &c->memos[signature * 4 + (marks & IS_INSIDE) + (marks & HAS_LENGTH) / 2];
+}
+
+static inline bool count_known(struct tm_survey_stats *c, uint16_t memo, int64_t dur_ps)
+{
+    struct tally *tally;
+
+    if (!memo)
+        return false;
+    tally = &c->table[memo - 1];
+    tally->count++;
+    tally->total_ps += dur_ps;
+    return true;
+}
+
 tm_status tm_survey_stats_take(struct tm_survey_stats *c, const struct tm_signatures *signatures,
                                const struct tm_track *track, const struct tm_raw_record *given)
 {
     struct tm_raw_record raw = *given;
-    unsigned marks = c->marks | (raw.record.dur_ps ? HAS_LENGTH : 0);
+    const struct tm_record *const r = &raw.record;
+    unsigned marks = c->marks | (r->dur_ps ? HAS_LENGTH : 0);
     uint16_t *memo;
 
-    if (raw.signature && track->side == TM_SIDE_HOST)
-        tm_fill_record(signatures, &raw);
-    marks |= track->side == TM_SIDE_HOST ? place(c, &raw) : 0;
-    memo = &c->memos[raw.signature * 4 + (marks & IS_INSIDE) * 2 + (raw.record.dur_ps != 0)];
-    if (raw.signature && *memo) {
-        struct tally *const tally = &c->table[*memo - 1];
-
-        tally->count++;
-        tally->total_ps += raw.record.dur_ps;
-        return TM_OK;
-    }
     if (raw.signature)
         tm_fill_record(signatures, &raw);
-    take_new(c, track, &raw, marks, memo);
+    marks |= track->side == TM_SIDE_HOST ? place(c, r->track, raw.traits, r->start_ps, r->dur_ps) : 0;
+    memo = memo_of(c, raw.signature, marks);
+    if (!raw.signature || !count_known(c, *memo, r->dur_ps))
+        take_new(c, track, &raw, marks, memo);
     return c->run->error.status;
+}
+
+void tm_survey_stats_take_batch(struct tm_survey_stats *c, const struct tm_signatures *signatures,
+                                const struct tm_track *track, const struct tm_batch *batch)
+{
+    for (uint32_t i = 0; i < batch->count; i++) {
+        const struct tm_signature *const of = &signatures->rows[batch->signature[i]];
+        const int64_t dur_ps = batch->dur_ps[i];
+        unsigned marks = c->marks | (dur_ps ? HAS_LENGTH : 0);
+        uint16_t *memo;
+
+        if (track->side == TM_SIDE_HOST)
+            marks |= place(c, of->track, of->traits, batch->start_ps[i], dur_ps);
+        memo = memo_of(c, batch->signature[i], marks);
+        if (count_known(c, *memo, dur_ps))
+            continue;
+        struct tm_raw_record raw = { .signature = 0 };
+
+        tm_batch_get(batch, i, &raw);
+        tm_fill_record(signatures, &raw);
+        take_new(c, track, &raw, marks, memo);
+    }
+    if (batch->has_other)
+        tm_survey_stats_take(c, signatures, track, &batch->other);
 }
 
 /* --- once more, in order --- */

@@ -58,12 +58,8 @@ static void count_batch(struct tm_survey *s, struct tm_track *track, const struc
     note_times(track, before, batch->start_ps, batch->dur_ps, batch->count);
     if (batch->has_other)
         note_times(track, before, &batch->other.record.start_ps, &batch->other.record.dur_ps, 1);
-    for (uint32_t i = 0; s->census && i < count; i++) {
-        struct tm_raw_record raw = { .signature = 0 };
-
-        tm_batch_get(batch, i, &raw);
-        tm_survey_stats_take(s->census, s->source->signatures, track, &raw);
-    }
+    if (s->census)
+        tm_survey_stats_take_batch(s->census, s->source->signatures, track, batch);
 }
 
 static void note_track(struct tm_trace *trace, const struct tm_track *track)
