@@ -224,7 +224,11 @@ TM_INLINE const uint8_t *read_decimal(const uint8_t *at, struct tm_json_time *ti
 
     if (!end)
         return NULL;
-    *time = (struct tm_json_time){ .us = (int64_t)(us + (ps == 1000000)), .ps = ps == 1000000 ? 0 : (int32_t)ps };
+    if (!TM_LIKELY(ps < 1000000)) {
+        us++;
+        ps = 0;
+    }
+    *time = (struct tm_json_time){ .us = (int64_t)us, .ps = (int32_t)ps };
     return end;
 }
 
@@ -693,7 +697,7 @@ static inline void take_template(struct tm_chrome_reader *r, const uint8_t *begi
 }
 
 /* out:    after the event; NULL: no known event matches, and nothing of it was consumed */
-static inline const uint8_t *read_remembered(struct tm_chrome_reader *r, const uint8_t *at)
+TM_INLINE const uint8_t *read_remembered(struct tm_chrome_reader *r, const uint8_t *at)
 {
     struct tm_chrome_templates *const t = r->templates;
     const uint8_t *const begin = at, *number;
@@ -729,23 +733,19 @@ static inline const uint8_t *following_event(const uint8_t *at)
  *         returns the position of that event, or of the text after the last one */
 static inline const uint8_t *read_known_events(struct tm_chrome_reader *r, const uint8_t *at, bool *ended)
 {
-    const uint8_t *end = read_remembered(r, at);
     int32_t count = 0;
 
-    *ended = end;
-    while (end) {
+    for (*ended = false; !*ended;) {
+        const uint8_t *const end = read_remembered(r, at), *next;
+
+        if (!end)
+            break;
         count++;
-        at = end;
-        if (!r->known.take)
-            break;
-        r->known.take(r->known.to, &r->event);
-        at = following_event(end);
-        *ended = !at || tm_failed(r->run);
-        if (*ended) {
-            at = end;
-            break;
-        }
-        end = read_remembered(r, at);
+        if (r->known.take)
+            r->known.take(r->known.to, &r->event);
+        next = r->known.take && !tm_failed(r->run) ? following_event(end) : NULL;
+        *ended = !next;
+        at = next ? next : end;
     }
     tm_chrome_gain_trust(r->templates, count);
     return at;

@@ -5,9 +5,9 @@
  * {"ph":"X","pid":1,"tid":13,"ts":|,"dur":|,"name":"fusion_118","args":{"correlation_id":"|","hlo_op":"fusion.118"}}
  *
  * The pieces of text between the numbers form a tree, because many events share the first ones: after `,"dur":|` there
- * is one piece for each name.  The piece that followed last is compared first; then a piece is looked up by a hash of
- * the text after the number, over a number of bytes (1, 8, 16 ... 512) that suits these pieces, and compared in
- * full.  An event that reaches a last piece costs only that and its numbers: the template has its name, class, config,
+ * is one piece for each name.  A piece that followed twice is compared first.  Otherwise one is found in a table of recent
+ * ones, by a hash of the 32 bytes after what the pieces that follow share, or by a hash of the text after the number,
+ * over a number of bytes (1, 8, 16 ... 512) that suits these pieces.  All are compared in full.  An event that reaches a last piece costs only that and its numbers: the template has its name, class, config,
  * and track, as stored by the caller (tm_chrome_remember), which receives such events one after the other.  Any other
  * event is read as if there were no templates: with a number that is not plain (a sign before a time, an exponent, more
  * than 16 digits), another key, an escape, or the end of the window.
@@ -42,8 +42,9 @@ enum {
     VOTES = 256,       /* a power of two */
     LEARNING_COSTS = 4,
     LEARNED_TWICE_MOST = 64,
-    COMPARED_AT_ONCE = 32,
+    COMPARED_AT_ONCE = 64,
     LINE_BYTES = 64, /* of the cache */
+    SKIP_MOST = TM_JSON_PADDING - TM_RECENT_BYTES,
 };
 
 /* The numbers of the last event of a name. */
@@ -57,12 +58,17 @@ static size_t aligned(size_t bytes)
     return (bytes + LINE_BYTES - 1) & ~(size_t)(LINE_BYTES - 1);
 }
 
+static_assert(BYTES_MOST / PIECE_BYTES <= UINT16_MAX + 1 && EVENT_MOST <= UINT16_MAX, "as tm_piece has them");
+
+static const struct tm_piece root = { .kind = TM_NUMBER_NONE, .after = UINT32_MAX };
+
 static void forget_all(struct tm_chrome_templates *t)
 {
     memset(t->slots, 0, t->most * SLOTS_A_PIECE * sizeof(*t->slots));
     memset(t->texts, 0, t->most * sizeof(*t->texts));
     t->slot_mask = SLOTS_LEAST - 1;
-    t->pieces[0] = (struct tm_piece){ .kind = TM_NUMBER_NONE };
+    memset(t->recent, 0, sizeof(t->recent));
+    t->pieces[0] = root;
     t->count = 1;
     t->used = 0;
     t->learned_twice = 0;
@@ -96,6 +102,7 @@ struct tm_chrome_templates *tm_chrome_templates_new(struct tm_run *run)
     t->credit = TM_CREDIT_MOST / 4;
     t->trust = TM_TRUST_MOST;
     t->slot_mask = SLOTS_LEAST - 1;
+    t->pieces[0] = root;
     t->count = 1;
     return t;
 }
@@ -209,6 +216,23 @@ static struct tm_piece *find_piece(struct tm_chrome_templates *t, const struct t
     return NULL;
 }
 
+/* How much of its text a new piece shares with those that follow the same one. */
+static void note_difference(struct tm_chrome_templates *t, struct tm_piece *after, const struct tm_piece *new)
+{
+    const struct tm_piece *const other = &t->pieces[after->likely];
+    uint32_t same = 0, most = after->skip < new->length ? after->skip : new->length;
+
+    if (!after->likely) {
+        after->likely = (uint16_t)(new - t->pieces);
+        after->skip = SKIP_MOST;
+        return;
+    }
+    most = most < other->length ? most : other->length;
+    while (same < most && new->text[same] == other->text[same])
+        same++;
+    after->skip = (uint8_t)same;
+}
+
 /* The piece that follows another one, found or made.  NULL: it is full */
 static struct tm_piece *put_piece(struct tm_chrome_templates *t, struct tm_piece *after, const uint8_t *at,
                                   uint32_t length, const struct tm_noted_number *number)
@@ -218,7 +242,7 @@ static struct tm_piece *put_piece(struct tm_chrome_templates *t, struct tm_piece
     struct tm_piece new = {
         .tag = tm_piece_tag(tm_piece_hash(t->secret, &sum, at, 0, tm_piece_spans[row]), follows),
         .after = follows,
-        .length = length,
+        .length = (uint16_t)length,
         .kind = number ? number->kind : TM_NUMBER_NONE,
         .stat = number ? number->stat : TM_STAT_UNKNOWN,
     };
@@ -230,7 +254,8 @@ static struct tm_piece *put_piece(struct tm_chrome_templates *t, struct tm_piece
     if (!new.text)
         return NULL;
     after->spans |= (uint16_t)(1U << row);
-    t->pieces[t->count++] = new;
+    t->pieces[t->count] = new;
+    note_difference(t, after, &t->pieces[t->count++]);
     if (t->count * SLOTS_IN_USE > t->slot_mask && t->slot_mask < t->most * SLOTS_A_PIECE - 1)
         fill_slots(t, 2 * t->slot_mask + 1);
     else

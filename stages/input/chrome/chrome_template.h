@@ -17,6 +17,8 @@ enum {
     TM_TRUST_MOST = 64,
     TM_TRUST_GAIN = 4,
     TM_TRY_ONE_IN = 16, /* if nothing was found recently */
+    TM_RECENT_BITS = 12,
+    TM_RECENT_BYTES = 32, /* of a text, by which recent pieces are found */
 };
 
 /* A run of bytes that several events share, after the same prefix, and the number that follows. */
@@ -24,12 +26,14 @@ struct tm_piece {
     const uint8_t *text; /* in the table's bytes */
     uint32_t tag;        /* of the hash by which it is found */
     uint32_t after;      /* the piece that it follows */
-    uint32_t length;
-    uint32_t likely; /* the piece that followed last; 0 = none has */
-    uint32_t whole;  /* of an event that ends with it: where its template is in the table's bytes, plus one; 0 = none */
+    uint32_t whole; /* of an event that ends with it: where its template is in the table's bytes, plus one; 0 = none */
+    uint16_t length;
+    uint16_t likely; /* the piece that followed last; 0 = none has */
     uint16_t spans;  /* bit n: a piece that follows is found by tm_piece_spans[n] bytes */
     uint8_t kind;    /* enum tm_number_kind */
     uint8_t stat;    /* enum tm_stat of a fact */
+    uint8_t skip;    /* the pieces that follow share this many bytes, which do not tell them apart */
+    bool is_steady;  /* the same piece has followed twice */
 };
 
 static_assert(sizeof(struct tm_piece) == 32, "a power of two: a difference of two is no division");
@@ -65,6 +69,7 @@ struct tm_chrome_templates {
     bool is_used;  /* something is to be remembered */
     bool is_tried; /* the current event was looked up, and not found */
     struct tm_template_votes *votes;
+    uint16_t recent[1 << TM_RECENT_BITS]; /* pieces found lately */
 };
 
 /* errors: NULL, with the error in run->error */
@@ -147,8 +152,14 @@ static inline bool tm_chrome_may_be_learned(struct tm_chrome_templates *t)
     return t->is_used && (t->credit > 0 || ++t->not_learned % TM_LEARN_ONE_IN == 0);
 }
 
+/* The lengths of pieces that end events are hard to predict: up to 64 bytes, none affects a branch. */
 static inline bool is_piece_at(const struct tm_piece *piece, const uint8_t *at)
 {
+#if TM_JSON_STRIDE == 32
+    if (TM_LIKELY(piece->length <= 64))
+        return !_bzhi_u64(tm_text_differs(at, piece->text) | (uint64_t)tm_text_differs(at + 32, piece->text + 32) << 32,
+                          piece->length);
+#endif
     return tm_same_text(at, piece->text, piece->length);
 }
 
@@ -170,32 +181,65 @@ TM_INLINE struct tm_piece *find_piece_of_tag(struct tm_chrome_templates *t, uint
     return NULL;
 }
 
-/* The piece that follows another one.  Before the zero byte at the end of the window no text can be the same, since
- * none has one in it. */
-TM_INLINE struct tm_piece *next_piece(struct tm_chrome_templates *t, struct tm_piece *after, const uint8_t *at,
-                                      const uint8_t *end)
+/* The piece that follows another one, found by its first bytes.  Before the zero byte at the end of the window no text
+ * can be the same, since none has one in it. */
+TM_NOT_INLINE struct tm_piece *look_up_piece(struct tm_chrome_templates *t, const struct tm_piece *after,
+                                             const uint8_t *at, const uint8_t *end)
 {
     const uint32_t number = (uint32_t)(after - t->pieces);
-    struct tm_piece *piece = &t->pieces[after->likely];
     uint64_t sum = 0;
     uint32_t hashed = 0;
 
-    if (after->likely && is_piece_at(piece, at))
-        return piece;
     for (uint32_t left = after->spans; left; left &= left - 1) {
         const uint32_t span = tm_piece_spans[__builtin_ctz(left)];
+        struct tm_piece *piece;
 
         if ((size_t)(end - at) < span)
             break;
         piece =
             find_piece_of_tag(t, number, tm_piece_tag(tm_piece_hash(t->secret, &sum, at, hashed, span), number), at);
-        if (piece) {
-            after->likely = (uint32_t)(piece - t->pieces);
+        if (piece)
             return piece;
-        }
         hashed = span;
     }
     return NULL;
+}
+
+/* Where the piece that follows another one is, if it was found recently: by a hash of its text after what all of these
+ * pieces share.  It may include text after the piece, which is mostly the same: any other place is only slower. */
+TM_INLINE uint16_t *recent_piece(struct tm_chrome_templates *t, const struct tm_piece *after, const uint8_t *at)
+{
+    const uint8_t *const text = at + after->skip;
+    const uint64_t sum = tm_piece_product(text, t->secret) + tm_piece_product(text + 16, t->secret + 2);
+
+    return &t->recent[tm_piece_tag(sum, (uint32_t)(after - t->pieces)) >> (32 - TM_RECENT_BITS)];
+}
+
+/* The piece that follows another one: the one that followed last, a recent one, or any. */
+TM_INLINE struct tm_piece *next_piece(struct tm_chrome_templates *t, struct tm_piece *after, const uint8_t *at,
+                                      const uint8_t *end)
+{
+    struct tm_piece *piece = &t->pieces[after->likely];
+    uint16_t *recent;
+    uint32_t number;
+
+    if (after->is_steady) {
+        if (is_piece_at(piece, at))
+            return piece;
+        after->is_steady = false;
+    }
+    recent = recent_piece(t, after, at);
+    piece = &t->pieces[*recent];
+    if (piece->after != (uint32_t)(after - t->pieces) || !is_piece_at(piece, at)) {
+        piece = look_up_piece(t, after, at, end);
+        if (!piece)
+            return NULL;
+    }
+    number = (uint32_t)(piece - t->pieces);
+    *recent = (uint16_t)number;
+    after->is_steady = after->likely == number;
+    after->likely = (uint16_t)number;
+    return piece;
 }
 
 #endif

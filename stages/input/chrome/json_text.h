@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#define TM_LIKELY(condition) __builtin_expect(!!(condition), 1)
+
 /* The two searches in which a JSON scanner spends its time, over 32, 16 or 1 bytes at a time.  A file that is compiled
  * for its own processor sets TM_JSON_STRIDE first.  Both may load TM_JSON_PADDING bytes from where they end. */
 #ifndef TM_JSON_STRIDE

@@ -8,8 +8,6 @@
 /* The steps of the walk over JSON, compiled with the searches of json_text.h: each takes where it starts and gives
  * where it ends, or NULL if the text is damaged.  Rare cases are handled elsewhere, once for all. */
 
-#define TM_LIKELY(condition) __builtin_expect(!!(condition), 1)
-
 /* out:    the next byte that is not white space; window.end at the end of the content */
 static inline const uint8_t *walk_space(struct tm_chrome_reader *r, const uint8_t *at)
 {

@@ -121,7 +121,7 @@ static inline const uint8_t *tm_glance_decimal(const uint8_t *at, uint64_t *us, 
     }
     both = tm_digits_of_two((tm_load_word(at) ^ zeros) << (64 - 8 * count) % 64, fraction);
     *us = count <= 8 ? both & UINT32_MAX : tm_digits_value(at, count);
-    *millionths = (uint32_t)(both >> 32) / 100 + ((uint32_t)(both >> 32) % 100 >= 50);
+    *millionths = ((uint32_t)(both >> 32) + 50) / 100;
     return end;
 }
 
