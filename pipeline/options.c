@@ -238,6 +238,8 @@ tm_status tm_filter_read(struct tm_filter *filter, const char *text, const char 
 #define WORKS (TM_FOR_BATCH | TM_FOR_BATCH_RUN | TM_FOR_BATCH_ITEM | TM_FOR_BATCH_SUBMIT)
 /* and by which its results are put together */
 #define JOINS (TM_FOR_BATCH | TM_FOR_BATCH_MERGE | TM_FOR_BATCH_SUBMIT)
+/* and whose results a bucket has, too */
+#define MIRRORS (JOINS | TM_FOR_BATCH_PRUNE)
 /* and by which they are found */
 #define SCANS (TM_FOR_BATCH | TM_FOR_BATCH_SCAN | TM_FOR_BATCH_SUBMIT)
 #define BATCHES (WORKS | JOINS | SCANS | TM_FOR_BATCH_PRUNE | TM_FOR_BATCH_EXPORT | TM_FOR_BATCH_JOIN)
@@ -614,21 +616,24 @@ const struct tm_option tm_option_table[TM_OPTION_COUNT] = {
         "command that lists the objects below {uri}, or {bucket} and {key}, as JSON with name, size, version and "
         "modified of each" },
     [TM_OPTION_STORE] = {
-        "store", TM_KIND_TEXT, JOINS, FIELD(helpers.store), .argument = "CMD",
+        "store", TM_KIND_TEXT, MIRRORS, FIELD(helpers.store), .argument = "CMD",
         .flags = TM_OPTION_NO_KEY,
         .help =
         "command that stores its stdin as the object {uri}, or all files below {folder} as objects below it, for "
         "--mirror (default: gcloud storage, aws s3 or rclone)" },
     [TM_OPTION_REMOVE] = {
-        "remove", TM_KIND_TEXT, JOINS, FIELD(helpers.remove), .argument = "CMD",
+        "remove", TM_KIND_TEXT, MIRRORS, FIELD(helpers.remove), .argument = "CMD",
         .flags = TM_OPTION_NO_KEY,
         .help =
         "command that removes the objects whose addresses are the lines of its stdin, for pruned runs in --mirror "
         "(default: gcloud storage, aws s3 or rclone; none with --store)" },
     [TM_OPTION_MIRROR] = {
-        "mirror", TM_KIND_TEXT, JOINS, FIELD(mirror), .argument = "URI",
+        "mirror", TM_KIND_TEXT, MIRRORS, FIELD(mirror), .argument = "URI",
         .flags = TM_OPTION_NO_KEY,
-        .help = "copy new results, history and pages to this prefix of a bucket; an empty OUT is restored from it first" },
+        .help =
+        "batch, batch merge and batch submit: copy new results, history and pages to this prefix of a bucket, from which "
+        "an empty OUT is restored first; batch prune: update the copy at this prefix of a bucket, and remove the reports "
+        "from it, too" },
     [TM_OPTION_FETCH_TIMEOUT] = {
         "fetch-timeout", TM_KIND_TIME, BUCKETS, FIELD(helpers.wait_ps), .argument = "TIME",
         .fallback = "120s",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `batch prune`: removes the files of old runs; their figures stay in the history.  For each run, its result is first
- * marked as pruned, so that it is not made again; then its files are removed; the history is marked at the end.  If
- * interrupted, run it again. */
+ * marked as pruned, so that it is not made again; then its files are removed; the history is marked at the end; then the
+ * mirror follows.  If interrupted, run it again. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -16,6 +16,7 @@
 #include "pipeline/commands/commands.h"
 #include "pipeline/engine/outputs.h"
 #include "pipeline/nightly/batch.h"
+#include "pipeline/nightly/batch_mirror.h"
 #include "pipeline/nightly/leases.h"
 #include "pipeline/nightly/manifest.h"
 #include "pipeline/nightly/result.h"
@@ -471,13 +472,13 @@ static void say(const struct pruning *p)
                  p->options->dry_run ? "would be removed" : "removed; the next merge updates the index page");
 }
 
-static tm_status run_batch_prune(struct tm_run *run, const struct tm_options *options)
+static void prune(struct tm_run *run, const struct tm_options *options)
 {
     struct pruning *const p = tm_take(&run->budget, TM_ACCOUNT_MODEL, sizeof(*p), &run->error);
     int lock = -1;
 
     if (!p)
-        return run->error.status;
+        return;
     p->run = run;
     p->options = options;
     p->out = options->inputs[0];
@@ -491,7 +492,16 @@ static tm_status run_batch_prune(struct tm_run *run, const struct tm_options *op
     if (lock >= 0)
         (void)close(lock);
     tm_give(&run->budget, TM_ACCOUNT_MODEL, p, sizeof(*p));
-    return run->error.status;
+}
+
+static tm_status run_batch_prune(struct tm_run *run, const struct tm_options *options)
+{
+    const char *const out = options->inputs[0];
+
+    if (tm_mirror_check(run, options, out))
+        return run->error.status;
+    prune(run, options);
+    return options->dry_run ? run->error.status : tm_mirror_put(run, options, out);
 }
 
 /* clang-format off */
@@ -503,7 +513,8 @@ const struct tm_verb tm_batch_prune_verb = {
         "Removes the files of runs older than the last N nights. Figures and trends are kept, and so are the "
         "summaries that future gates compare with: the last good run and the last seven runs of each job.",
     .examples =
-        "tracemill batch prune perf --keep 30 --dry-run    what would be removed, and how much space that frees\n",
+        "tracemill batch prune perf --keep 30 --dry-run    what would be removed, and how much space that frees\n"
+        "tracemill batch prune perf --keep 30 --mirror s3://results/perf    in its mirror, too\n",
     .bit = TM_FOR_BATCH_PRUNE,
     .flags = TM_VERB_SPILLS,
     .least = 1,

@@ -238,6 +238,7 @@ def check_prune(tap, folder, root):
     mine = next(name for name in before if "a-2026-11-20" in name and name.endswith("report.html")).replace("report.html", "mine.html")
     (tools.store / "b/perf" / mine).write_text("mine", encoding="utf-8")
     by_hand = next(out / name for name in before if "a-2026-11-21" in name and name.endswith(".csv"))
+    shutil.copytree(out, folder / "whole")
     result = run("batch", "prune", out, "--keep", 1)
     pruned = set(before) - set(contents(out))
     tap.ok(result.status == 0 and any(name.endswith("hosts/h1/result.json") for name in pruned) and
@@ -259,17 +260,18 @@ def check_prune(tap, folder, root):
     wanted = {**objects, mine: b"mine"}
     check_prune_restored(tap, folder, root, wanted)
     check_prune_killed(tap, folder, root, wanted, pruned)
-    check_prune_ends(tap, folder, root, (objects, wanted), pruned)
+    check_ends_of_removal(tap, folder, "pruned", ("batch", root, "-o", "{out}", *FORMATS), 6, (objects, wanted), pruned)
+    check_prune_itself(tap, folder, root, wanted, pruned)
     check_prune_commands(tap, folder, root, pruned)
 
 
-def start(folder, name):
-    """The folder and the bucket after the prune."""
+def start(folder, name, state="pruned"):
+    """The folder before ("whole") or after the prune, and the bucket."""
     place = folder / name.replace(" ", "-")
     place.mkdir()
     tools, out = Gcloud(place / "tools"), place / "out"
     shutil.copytree(folder / "store", tools.store, dirs_exist_ok=True)
-    shutil.copytree(folder / "pruned", out)
+    shutil.copytree(folder / state, out)
     return place, tools, out
 
 
@@ -306,14 +308,15 @@ def check_prune_killed(tap, folder, root, wanted, pruned):
     tap.ok(again.status == result.status == 0 and tools.objects("b/perf") == wanted, "they are after the next prune", again, result)
 
 
-def check_prune_ends(tap, folder, root, wanted, pruned):
-    """The driver is killed, or the helper fails, at each of its starts: before it has done something, halfway, and after it."""
+def check_ends_of_removal(tap, folder, state, command, last, wanted, pruned):
+    """The driver is killed, or the helper fails, at each of its starts: before it has done something, halfway, and after it.
+    last: the start that removes objects."""
     objects, wanted = wanted
     for how, status in (("kill -9 $PPID; exit 1", -9), ("echo broken >&2; exit 7", 5)):
-        for at in range(1, 7):
-            for when in ("before", "halfway", "after") if at == 6 else ("before", "after"):
-                name = f"prune, {how.split()[0]} at {at}, {when}"
-                place, tools, out = start(folder, name.replace(",", ""))
+        for at in range(1, last + 1):
+            for when in ("before", "halfway", "after") if at == last else ("before", "after"):
+                name = f"{state}, {how.split()[0]} at {at}, {when}"
+                place, tools, out = start(folder, name.replace(",", ""), state)
                 count = shlex.quote(str(place / "count"))
                 stop = f"[ $(/bin/wc -l <{count}) -ne {at} ] || {{ {how}; }}"
                 gcloud = tools.log.parent / "gcloud"
@@ -324,17 +327,41 @@ def check_prune_ends(tap, folder, root, wanted, pruned):
                 gcloud.write_text(f"#!/bin/sh\n[ \"$3\" = list ] || echo x >>{count}\n[ \"$3\" != list ] || exec {real} \"$@\"\n{act[when]}\n",
                                   encoding="utf-8")
                 gcloud.chmod(0o755)
-                batch = ("batch", root, "-o", out, *FORMATS, "--mirror", "gs://b/perf")
-                result = run(*batch, PATH=tools.path)
+                words = (*(out if word == "{out}" else word for word in command), "--mirror", "gs://b/perf")
+                result = run(*words, PATH=tools.path)
                 half = tools.objects("b/perf")
-                tap.ok(result.status == (0 if (at, when, status) == (6, "after", 5) else status), f"{name}: it ends", result)
-                tap.ok(is_complete(half) and (at == 6 or pruned <= set(half)), f"{name}: the bucket is complete", sorted(half))
+                tap.ok(result.status == (0 if (at, when, status) == (last, "after", 5) else status), f"{name}: it ends", result)
+                tap.ok(is_complete(half) and (at == last or pruned <= set(half)), f"{name}: the bucket is complete", sorted(half))
                 tap.ok(pruned <= set(half) or all(half[file] == objects[file] for file in objects if file not in pruned),
                        f"{name}: nothing is removed before all is stored", sorted(half))
-                result = run(*batch, PATH=tools.path)
-                tap.ok(result.status == 0 and tools.objects("b/perf") == wanted, f"{name}: completed by the next batch",
+                result = run(*words, PATH=tools.path)
+                tap.ok(result.status == 0 and tools.objects("b/perf") == wanted, f"{name}: completed by the next one",
                        sorted(set(tools.objects("b/perf")) ^ set(wanted)), result)
                 shutil.rmtree(place)
+
+
+def check_prune_itself(tap, folder, root, merged, pruned):
+    """The prune removes the objects itself."""
+    place, tools, out = start(folder, "itself", "whole")
+    prune = ("batch", "prune", out, "--keep", 1, "--mirror")
+    before = contents(out)
+    result = run(*prune, "gs://b/perf", "--dry-run", PATH=tools.path)
+    tap.ok(result.status == 0 and contents(out) == before and not tools.calls(), "--dry-run starts no helper", result)
+    result = run(*prune, "/b/perf", PATH=tools.path)
+    tap.ok(result.status == 2 and "cannot mirror to '/b/perf'" in result.err and contents(out) == before, "a folder is no mirror", result)
+    result = run("batch", "prune", "gs://b/perf", "--keep", 1, PATH=tools.path, cwd=place)
+    tap.ok(result.status == 2 and "--mirror gs://b/perf" in result.err, "a bucket is not the folder", result)
+    result = run(*prune, "gs://b/perf", PATH=tools.path)
+    calls, wanted = tools.calls(), tools.objects("b/perf")
+    objects = {name: data for name, data in wanted.items() if not name.endswith("mine.html")}
+    tap.ok(result.status == 0 and objects == contents(out) and len(wanted) == len(objects) + 1 and not pruned & set(wanted),
+           "a prune removes its objects from the mirror", sorted(set(objects) ^ set(contents(out))), result)
+    tap.ok([call[2] for call in calls].count("rm") == 1 and calls[-1][2] == "rm", "last", calls)
+    result = run(*prune, "gs://b/perf", PATH=tools.path)
+    tap.ok(result.status == 0 and not tools.calls(), "once", result)
+    result = run("batch", root, "-o", out, *FORMATS, "--mirror", "gs://b/perf", PATH=tools.path)
+    tap.ok(result.status == 0 and tools.objects("b/perf") == merged, "the next batch renews the page", result)
+    check_ends_of_removal(tap, folder, "whole", ("batch", "prune", "{out}", "--keep", 1), len(calls), (objects, wanted), pruned)
 
 
 def check_prune_commands(tap, folder, root, pruned):
