@@ -268,12 +268,13 @@ struct slot {
     char said[SAID_BYTES];
 };
 
-struct pool {
+struct tm_work_pool {
     struct tm_run *run;
-    const struct tm_work *work;
+    struct tm_work work; /* its jobs: as many as there are slots */
     struct slot *slots;
     struct pollfd *polled;
     size_t running;
+    size_t next; /* piece that starts */
     int64_t tick_ms;
     sigset_t before; /* the signals that waited before */
 };
@@ -400,17 +401,17 @@ static void end_with(pid_t driver)
         (void)raise(SIGTERM);
 }
 
-static _Noreturn void begin(const struct pool *pool, const struct kept_signals *kept, size_t index, int said,
+static _Noreturn void begin(const struct tm_work_pool *pool, const struct kept_signals *kept, size_t index, int said,
                             pid_t driver)
 {
-    const int output = pool->work->output ? pool->work->output(pool->work->of, index) : -1;
+    const int output = pool->work.output ? pool->work.output(pool->work.of, index) : -1;
     int status = TM_ERR_LIMIT;
 
     restore_signals(kept);
     end_with(driver);
     if (take_places(output, said)) {
-        limit_data(pool->work->memory_bytes);
-        status = pool->work->work(pool->work->of, index);
+        limit_data(pool->work.memory_bytes);
+        status = pool->work.work(pool->work.of, index);
         (void)fflush(stderr);
     }
     _exit(status);
@@ -424,9 +425,9 @@ static int64_t now_ms(void)
 }
 
 /* out: 0, or errno */
-static int start(struct pool *pool, const struct kept_signals *kept, struct slot *slot, size_t index)
+static int start(struct tm_work_pool *pool, const struct kept_signals *kept, struct slot *slot, size_t index)
 {
-    const int64_t time_ms = pool->work->time_ps / 1000000000;
+    const int64_t time_ms = pool->work.time_ps / 1000000000;
     const pid_t driver = getpid();
     int ways[2];
     pid_t pid;
@@ -450,7 +451,7 @@ static int start(struct pool *pool, const struct kept_signals *kept, struct slot
                            .fd = ways[0],
                            .index = index,
                            .kill_ms = INT64_MAX,
-                           .stop_ms = pool->work->time_ps ? now_ms() + (time_ms ? time_ms : 1) : INT64_MAX };
+                           .stop_ms = pool->work.time_ps ? now_ms() + (time_ms ? time_ms : 1) : INT64_MAX };
     pool->running++;
     return 0;
 }
@@ -493,7 +494,7 @@ static struct tm_outcome outcome_of(const struct slot *slot, int status)
 }
 
 /* out: false: it has not ended yet */
-static bool reap(struct pool *pool, struct slot *slot, struct tm_outcome *outcome)
+static bool reap(struct tm_work_pool *pool, struct slot *slot, struct tm_outcome *outcome)
 {
     int status = 0;
     pid_t pid;
@@ -530,13 +531,13 @@ static void press(struct slot *slot, int64_t now)
 }
 
 /* Until there is output, a process ends, or a deadline is due. */
-static void wait_for_news(struct pool *pool)
+static void wait_for_news(struct tm_work_pool *pool)
 {
     const int64_t now = now_ms();
-    int64_t until = pool->work->tick ? pool->tick_ms : INT64_MAX;
+    int64_t until = pool->work.tick ? pool->tick_ms : INT64_MAX;
     nfds_t count = 0;
 
-    for (unsigned i = 0; i < pool->work->jobs; i++) {
+    for (unsigned i = 0; i < pool->work.jobs; i++) {
         const struct slot *slot = &pool->slots[i];
         const int64_t next = slot->stop_ms < slot->kill_ms ? slot->stop_ms : slot->kill_ms;
 
@@ -556,12 +557,12 @@ static void wait_for_news(struct pool *pool)
 }
 
 /* What has ended is reported. */
-static tm_status take_news(struct pool *pool, bool is_told)
+static tm_status take_news(struct tm_work_pool *pool, bool is_told)
 {
     const int64_t now = now_ms();
     tm_status st = TM_OK;
 
-    for (unsigned i = 0; i < pool->work->jobs && st == TM_OK; i++) {
+    for (unsigned i = 0; i < pool->work.jobs && st == TM_OK; i++) {
         struct slot *slot = &pool->slots[i];
         struct tm_outcome outcome;
 
@@ -571,47 +572,47 @@ static tm_status take_news(struct pool *pool, bool is_told)
             listen_to(slot);
         if (slot->fd < 0 && reap(pool, slot, &outcome)) {
             if (is_told)
-                st = pool->work->ended(pool->work->of, slot->index, &outcome);
+                st = pool->work.ended(pool->work.of, slot->index, &outcome);
             continue;
         }
         press(slot, now);
     }
-    if (is_told && pool->work->tick && now >= pool->tick_ms) {
-        pool->work->tick(pool->work->of);
+    if (is_told && pool->work.tick && now >= pool->tick_ms) {
+        pool->work.tick(pool->work.of);
         pool->tick_ms = now + TICK_MS;
     }
     return st;
 }
 
-static struct slot *free_slot(const struct pool *pool)
+static struct slot *free_slot(const struct tm_work_pool *pool)
 {
-    for (unsigned i = 0; i < pool->work->jobs; i++)
+    for (unsigned i = 0; i < pool->work.jobs; i++)
         if (!pool->slots[i].pid)
             return &pool->slots[i];
     return NULL;
 }
 
 /* Start as many as there are slots for. If the system cannot create another process, wait for those that run. */
-static tm_status fill(struct pool *pool, const struct kept_signals *kept, size_t *next)
+static tm_status fill(struct tm_work_pool *pool, const struct kept_signals *kept)
 {
     bool is_wanted = false; /* the next one: asked once, however many attempts it takes */
     const struct timespec pause = { .tv_nsec = FORK_WAIT_MS * 1000000L };
     struct slot *slot;
     int attempts = 0;
 
-    while (*next < pool->work->count && !asked_to_end && (slot = free_slot(pool)) != NULL) {
-        if (!is_wanted && pool->work->wants && !pool->work->wants(pool->work->of, *next)) {
-            ++*next;
+    while (pool->next < pool->work.count && !asked_to_end && (slot = free_slot(pool)) != NULL) {
+        if (!is_wanted && pool->work.wants && !pool->work.wants(pool->work.of, pool->next)) {
+            pool->next++;
             if (tm_failed(pool->run))
                 break;
             continue;
         }
         is_wanted = true;
 
-        const int problem = start(pool, kept, slot, *next);
+        const int problem = start(pool, kept, slot, pool->next);
 
         if (!problem) {
-            ++*next;
+            pool->next++;
             attempts = 0;
             is_wanted = false;
             continue;
@@ -625,9 +626,9 @@ static tm_status fill(struct pool *pool, const struct kept_signals *kept, size_t
     return pool->run->error.status;
 }
 
-static void end_all(struct pool *pool)
+static void end_all(struct tm_work_pool *pool)
 {
-    for (unsigned i = 0; i < pool->work->jobs; i++)
+    for (unsigned i = 0; i < pool->work.jobs; i++)
         if (pool->slots[i].pid)
             pool->slots[i].stop_ms = 0;
     while (pool->running) {
@@ -637,44 +638,109 @@ static void end_all(struct pool *pool)
     }
 }
 
-static tm_status work_all(struct pool *pool, const struct kept_signals *kept)
+/* Until all have ended, or one call failed, or a signal came; the rest is ended. */
+static tm_status work_all(struct tm_work_pool *pool, const struct kept_signals *kept)
 {
-    size_t next = 0;
     tm_status st = TM_OK;
 
     do {
-        st = fill(pool, kept, &next);
+        st = fill(pool, kept);
         if (st == TM_OK && pool->running) {
             wait_for_news(pool);
             st = take_news(pool, true);
         }
-    } while (st == TM_OK && !asked_to_end && (pool->running || next < pool->work->count));
+    } while (st == TM_OK && !asked_to_end && (pool->running || pool->next < pool->work.count));
     end_all(pool);
     return st;
 }
 
+static void close_pool(struct tm_work_pool *pool)
+{
+    struct tm_budget *const budget = &pool->run->budget;
+
+    tm_give(budget, TM_ACCOUNT_MODEL, pool->polled, pool->polled ? pool->work.jobs * sizeof(*pool->polled) : 0);
+    tm_give(budget, TM_ACCOUNT_MODEL, pool->slots, pool->slots ? pool->work.jobs * sizeof(*pool->slots) : 0);
+    tm_give(budget, TM_ACCOUNT_MODEL, pool, sizeof(*pool));
+}
+
+/* out: NULL: see the run's error */
+static struct tm_work_pool *open_pool(struct tm_run *run, const struct tm_work *work)
+{
+    const unsigned wanted = work->jobs < JOBS_MOST ? (work->jobs ? work->jobs : 1) : JOBS_MOST;
+    const unsigned jobs = work->count < wanted ? (unsigned)work->count : wanted;
+    struct tm_work_pool *const pool = tm_take(&run->budget, TM_ACCOUNT_MODEL, sizeof(*pool), &run->error);
+
+    if (!pool)
+        return NULL;
+    *pool = (struct tm_work_pool){ .run = run, .work = *work, .tick_ms = now_ms() + TICK_MS };
+    pool->work.jobs = jobs;
+    if (jobs)
+        pool->slots = tm_take(&run->budget, TM_ACCOUNT_MODEL, jobs * sizeof(*pool->slots), &run->error);
+    if (pool->slots)
+        pool->polled = tm_take(&run->budget, TM_ACCOUNT_MODEL, jobs * sizeof(*pool->polled), &run->error);
+    if (!tm_failed(run))
+        return pool;
+    close_pool(pool);
+    return NULL;
+}
+
+static void end_driver_if_asked(void)
+{
+    if (asked_to_end)
+        (void)raise(asked_to_end);
+}
+
 tm_status tm_work_all(struct tm_run *run, const struct tm_work *work)
 {
-    const unsigned jobs = work->jobs < JOBS_MOST ? (work->jobs ? work->jobs : 1) : JOBS_MOST;
-    struct tm_work limited = *work;
-    struct pool pool = { .run = run, .work = &limited, .tick_ms = now_ms() + TICK_MS };
+    struct tm_work_pool *const pool = open_pool(run, work);
     struct kept_signals kept;
     tm_status st;
 
-    limited.jobs = work->count < jobs ? (unsigned)work->count : jobs;
-    if (!limited.jobs)
-        return TM_OK;
-    pool.slots = tm_take(&run->budget, TM_ACCOUNT_MODEL, limited.jobs * sizeof(*pool.slots), &run->error);
-    pool.polled =
-        pool.slots ? tm_take(&run->budget, TM_ACCOUNT_MODEL, limited.jobs * sizeof(*pool.polled), &run->error) : NULL;
+    if (!pool)
+        return run->error.status;
     keep_signals(&kept);
-    pool.before = kept.mask;
-    st = pool.polled ? work_all(&pool, &kept) : run->error.status;
-    tm_give(&run->budget, TM_ACCOUNT_MODEL, pool.polled, pool.polled ? limited.jobs * sizeof(*pool.polled) : 0);
-    tm_give(&run->budget, TM_ACCOUNT_MODEL, pool.slots, pool.slots ? limited.jobs * sizeof(*pool.slots) : 0);
+    pool->before = kept.mask;
+    st = work_all(pool, &kept);
+    close_pool(pool);
     restore_signals(&kept);
-    if (asked_to_end)
-        (void)raise(asked_to_end);
+    end_driver_if_asked();
+    return st;
+}
+
+struct tm_work_pool *tm_work_begin(struct tm_run *run, const struct tm_work *work)
+{
+    struct tm_work_pool *const pool = open_pool(run, work);
+    struct kept_signals kept;
+
+    if (!pool)
+        return NULL;
+    keep_signals(&kept);
+    pool->before = kept.mask;
+    if (fill(pool, &kept) != TM_OK || asked_to_end)
+        end_all(pool);
+    restore_signals(&kept);
+    end_driver_if_asked();
+    if (!tm_failed(run))
+        return pool;
+    close_pool(pool);
+    return NULL;
+}
+
+tm_status tm_work_end(struct tm_work_pool *pool)
+{
+    struct tm_run *const run = pool->run;
+    struct kept_signals kept;
+    tm_status st = run->error.status;
+
+    keep_signals(&kept);
+    pool->before = kept.mask;
+    if (st == TM_OK)
+        st = work_all(pool, &kept);
+    else
+        end_all(pool);
+    close_pool(pool);
+    restore_signals(&kept);
+    end_driver_if_asked();
     return st;
 }
 

@@ -35,6 +35,14 @@ struct tm_work {
  * errors: those of ended; TM_ERR_LIMIT if no process can be made at all */
 tm_status tm_work_all(struct tm_run *run, const struct tm_work *work);
 
+/* The same in two calls, between which the driver does work of its own: it hears of nothing meanwhile, and a signal ends
+ * it, and the processes with it.
+ * owns:   tm_work_end releases it; what `of` refers to is the caller's
+ * errors: NULL */
+struct tm_work_pool *tm_work_begin(struct tm_run *run, const struct tm_work *work);
+/* Wait for all of them, or end them if the run has failed.  errors: as tm_work_all */
+tm_status tm_work_end(struct tm_work_pool *pool);
+
 /* How many bytes of data a process of the pool may have on top of those that it starts with. */
 uint64_t tm_work_data_bytes(size_t memory_bytes);
 

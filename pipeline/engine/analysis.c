@@ -691,9 +691,8 @@ static struct tm_input_part join_parts(const struct tm_input_part *parts, size_t
 }
 
 /* What a process has read of hosts, from this file on. */
-static void read_host_partial(struct analysis *a, size_t number)
+static void read_host_partial(struct analysis *a, size_t number, struct tm_host_partial *made)
 {
-    struct tm_host_partial *const made = &a->partials.files[number];
     const struct tm_found_file *const found = a->inputs->files[number];
     const struct tm_input_part part = join_parts(&a->inputs->parts[number], made->files);
     struct tm_partial_reader *r = tm_partial_open_file(a->run, made->partial.fd, found->path);
@@ -709,14 +708,13 @@ static size_t read_file(struct analysis *a, size_t number)
 {
     const struct tm_input_part *part = &a->inputs->parts[number];
     const struct tm_found_file *const found = a->inputs->files[number];
+    struct tm_host_partial *const made = tm_host_partials_at(&a->partials, number);
 
-    if (a->partials.files && number == a->partials.until)
-        tm_host_partials_make(&a->partials, number);
     if (tm_failed(a->run))
         return 0;
-    if (a->partials.files && a->partials.files[number].files) {
-        read_host_partial(a, number);
-        return a->partials.files[number].files;
+    if (made) {
+        read_host_partial(a, number, made);
+        return made->files;
     }
     if (part->kind == TM_PART_PARTIAL)
         read_partial(a, found, part);
@@ -933,9 +931,9 @@ static void work(struct analysis *a)
     if (tm_failed(run))
         return;
     begin_summary(a);
-    open_stages(a);
     if (!a->observer && !a->is_of_host && a->inputs->host_count > 1 && !tm_failed(run))
         tm_host_partials_init(&a->partials, run, a->options, a->inputs, write_host_partial);
+    open_stages(a);
     for (size_t i = 0; i < a->inputs->file_count && !tm_failed(run);)
         i += read_file(a, i);
     if (a->saved && !tm_failed(run))

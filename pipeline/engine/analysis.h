@@ -154,22 +154,26 @@ struct tm_host_partial {
 
 /* Partials of the hosts of a run, made by processes side by side (--jobs): as many as there are cores and memory for.
  * A process reads adjacent hosts one after the other, and its partial has all of them, so saving and merging cost
- * little. */
+ * little.  If there are no more shares than processes, this process takes the first one itself, without a partial. */
 struct tm_host_partials {
     struct tm_run *run;
     const struct tm_options *options;
     const struct tm_inputs *inputs;
     tm_host_partial_write *write;
-    struct tm_host_partial *files; /* by file of the run */
-    size_t count, until;           /* until: those before it were made, or will not be */
+    struct tm_host_partial *files;     /* by file of the run */
+    size_t count, until;               /* until: those before it were made, are being made, or will not be */
+    struct tm_host_processes *at_work; /* NULL = none */
 };
 
-/* errors: of the ledger */
+/* Start with the first ones, before anything depends on the limit of memory, a part of which the processes use.
+ * errors: of the ledger, and as below */
 void tm_host_partials_init(struct tm_host_partials *partials, struct tm_run *run, const struct tm_options *options,
                            const struct tm_inputs *inputs, tm_host_partial_write *write);
-/* Make those of the files from `first` on, up to partials->until: not all at once if too many files would be open.
+/* The partial that starts with a file: made, or waited for if it is in the making.  Not all are made at once if too many
+ * files would be open.
+ * out:    NULL: none does, and the file is to be read; or see the run's error
  * errors: of the first host that has one; TM_ERR_LIMIT  its process was killed */
-void tm_host_partials_make(struct tm_host_partials *partials, size_t first);
+struct tm_host_partial *tm_host_partials_at(struct tm_host_partials *partials, size_t file);
 void tm_host_partials_free(struct tm_host_partials *partials); /* tolerates a zeroed one */
 
 /* A file of the run that is reported but not read. */

@@ -41,16 +41,18 @@ struct share {
     char said[SAID_BYTES];
 };
 
-struct host_processes {
+struct tm_host_processes {
     struct tm_run *run;
     const struct tm_options *options;
     const struct tm_inputs *inputs;
     bool takes_partials;
     tm_host_partial_write *write;
     struct share *shares;
+    size_t count, room;
     struct share_run *runs; /* of each share */
-    size_t count;
+    struct tm_work_pool *pool;
     size_t memory_bytes; /* of a process */
+    size_t limit_bytes;  /* of this one, while it does not take part; 0 = it does not */
     uint64_t shown;      /* bytes that the progress has */
 };
 
@@ -58,7 +60,7 @@ struct host_processes {
 
 static int read_share(void *of, size_t index)
 {
-    struct host_processes *const p = of;
+    struct tm_host_processes *const p = of;
     const struct share *const share = &p->shares[index];
     struct tm_run *const run = &p->runs[index].run;
 
@@ -82,14 +84,14 @@ static int read_share(void *of, size_t index)
 
 static int partial_of(void *of, size_t index)
 {
-    const struct host_processes *const p = of;
+    const struct tm_host_processes *const p = of;
 
     return p->shares[index].partial.fd;
 }
 
 static void show_progress(void *of)
 {
-    struct host_processes *const p = of;
+    struct tm_host_processes *const p = of;
     uint64_t bytes = 0;
 
     for (size_t i = 0; i < p->count; i++)
@@ -100,7 +102,7 @@ static void show_progress(void *of)
 
 static tm_status share_ended(void *of, size_t index, const struct tm_outcome *outcome)
 {
-    struct host_processes *const p = of;
+    struct tm_host_processes *const p = of;
     struct share *const share = &p->shares[index];
     struct tm_error *const error = &p->runs[index].run.error;
     char name[TM_FOUND_NAME_BYTES];
@@ -119,7 +121,7 @@ static tm_status share_ended(void *of, size_t index, const struct tm_outcome *ou
 }
 
 /* Warnings come in the order of the hosts, and the failure is that of the first one. */
-static void take_endings(struct host_processes *p)
+static void take_endings(struct tm_host_processes *p)
 {
     for (size_t i = 0; i < p->count && !tm_failed(p->run); i++) {
         (void)fputs(p->shares[i].said, stderr);
@@ -129,7 +131,7 @@ static void take_endings(struct host_processes *p)
     }
 }
 
-static void run_processes(struct host_processes *p, unsigned jobs)
+static void start_processes(struct tm_host_processes *p, unsigned jobs)
 {
     const struct tm_work work = { .of = p,
                                   .count = p->count,
@@ -139,31 +141,39 @@ static void run_processes(struct host_processes *p, unsigned jobs)
                                   .output = partial_of,
                                   .ended = share_ended,
                                   .tick = show_progress };
-    const size_t bytes = p->count * sizeof(*p->runs);
-    uint64_t total = 0;
 
-    p->runs = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    p->runs = mmap(NULL, p->room * sizeof(*p->runs), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (p->runs == MAP_FAILED) {
+        p->runs = NULL;
         (void)tm_fail_system(&p->run->error, TM_ERR_LIMIT, -1, errno, "cannot share memory with processes");
         return;
     }
-    for (size_t i = 0; i < p->count; i++) {
+    for (size_t i = 0; i < p->count; i++)
         tm_spill_open(&p->shares[i].partial, p->run);
+    if (!tm_failed(p->run))
+        p->pool = tm_work_begin(p->run, &work);
+}
+
+static void wait_for_processes(struct tm_host_processes *p)
+{
+    uint64_t total = 0;
+
+    for (size_t i = 0; i < p->count; i++)
         for (size_t k = 0; k < p->shares[i].count; k++)
             total += p->inputs->files[p->shares[i].file + k]->bytes;
-    }
     tm_progress_file(&p->run->progress, total);
     tm_progress_span(&p->run->progress, 0, 1);
     p->run->progress.file = 0;
     tm_progress_phase(&p->run->progress, "reading", total);
-    if (!tm_failed(p->run) && tm_work_all(p->run, &work) == TM_OK)
+    show_progress(p);
+    if (tm_work_end(p->pool) == TM_OK)
         take_endings(p);
-    (void)munmap(p->runs, bytes);
+    p->pool = NULL;
 }
 
 /* Which files are read by processes: traces that can be opened again without a search in an archive, and partials if
  * there are many. */
-static bool is_wanted(const struct host_processes *p, size_t file)
+static bool is_wanted(const struct tm_host_processes *p, size_t file)
 {
     const struct tm_found_file *const found = p->inputs->files[file];
     const enum tm_input_part_kind kind = p->inputs->parts[file].kind;
@@ -204,7 +214,7 @@ static unsigned choose_jobs(const struct tm_run *run, const struct tm_options *o
  * the ones before it should have.
  * in:     bytes, wanted  of all files that processes read
  * out:    the file behind the last share */
-static size_t split(struct host_processes *p, size_t first, size_t end, double bytes, unsigned wanted)
+static size_t split(struct tm_host_processes *p, size_t first, size_t end, double bytes, unsigned wanted)
 {
     double before = 0;
     size_t file = first;
@@ -228,7 +238,22 @@ static size_t split(struct host_processes *p, size_t first, size_t end, double b
     return file;
 }
 
-static void make_side_by_side(struct tm_host_partials *partials, struct host_processes *p, size_t first)
+/* The first share is for this process: the others use a part of its memory meanwhile.  Otherwise it would only wait, and
+ * one more partial would be written and read. */
+static void take_part(struct tm_host_processes *p)
+{
+    const size_t lent = (p->memory_bytes + CODE_BYTES) * (p->count - 1);
+    const size_t whole = p->run->budget.limit_bytes;
+
+    if (!tm_budget_set_limit(&p->run->budget, whole - lent))
+        return;
+    p->limit_bytes = whole;
+    p->count--;
+    memmove(p->shares, p->shares + 1, p->count * sizeof(*p->shares));
+}
+
+/* in: first  0 = the stages are not open */
+static void start_side_by_side(struct tm_host_partials *partials, struct tm_host_processes *p, size_t first)
 {
     size_t hosts = 0;
     double bytes = 0;
@@ -245,28 +270,66 @@ static void make_side_by_side(struct tm_host_partials *partials, struct host_pro
     partials->until = split(p, first, partials->count, bytes, shares);
     jobs = jobs < p->count ? jobs : (unsigned)p->count;
     p->memory_bytes = (free_bytes(p->run) + CODE_BYTES) / jobs - CODE_BYTES;
-    run_processes(p, jobs);
+    if (first == 0 && jobs > 1 && p->count == jobs)
+        take_part(p);
+    start_processes(p, jobs);
     for (size_t i = 0; i < p->count; i++)
         partials->files[p->shares[i].file] =
             (struct tm_host_partial){ .partial = p->shares[i].partial, .files = p->shares[i].count };
 }
 
-void tm_host_partials_make(struct tm_host_partials *partials, size_t first)
+/* Wait for what is at work, if anything is. */
+static void end_work(struct tm_host_partials *partials)
+{
+    struct tm_host_processes *const p = partials->at_work;
+    struct tm_budget *const budget = &partials->run->budget;
+
+    if (!p)
+        return;
+    partials->at_work = NULL;
+    if (p->pool)
+        wait_for_processes(p);
+    if (p->limit_bytes)
+        (void)tm_budget_set_limit(budget, p->limit_bytes);
+    if (p->runs)
+        (void)munmap(p->runs, p->room * sizeof(*p->runs));
+    tm_give(budget, TM_ACCOUNT_MODEL, p->shares, p->shares ? p->room * sizeof(*p->shares) : 0);
+    tm_give(budget, TM_ACCOUNT_MODEL, p, sizeof(*p));
+}
+
+static void start_work(struct tm_host_partials *partials, size_t first)
 {
     struct tm_run *const run = partials->run;
-    const size_t left = partials->count - first;
-    const size_t bytes = (left < SHARES_MOST ? left : SHARES_MOST) * sizeof(struct share);
-    struct host_processes p = { .run = run,
-                                .options = partials->options,
-                                .inputs = partials->inputs,
-                                .takes_partials = has_many_partials(partials->inputs),
-                                .write = partials->write };
+    const size_t left = partials->count - first, room = left < SHARES_MOST ? left : SHARES_MOST;
+    struct tm_host_processes *const p = tm_take(&run->budget, TM_ACCOUNT_MODEL, sizeof(*p), &run->error);
 
     partials->until = partials->count;
-    p.shares = tm_take(&run->budget, TM_ACCOUNT_MODEL, bytes, &run->error);
-    if (p.shares)
-        make_side_by_side(partials, &p, first);
-    tm_give(&run->budget, TM_ACCOUNT_MODEL, p.shares, p.shares ? bytes : 0);
+    if (!p)
+        return;
+    *p = (struct tm_host_processes){ .run = run,
+                                     .options = partials->options,
+                                     .inputs = partials->inputs,
+                                     .takes_partials = has_many_partials(partials->inputs),
+                                     .write = partials->write,
+                                     .room = room,
+                                     .shares = tm_take(&run->budget, TM_ACCOUNT_MODEL, room * sizeof(struct share),
+                                                       &run->error) };
+    partials->at_work = p;
+    if (p->shares)
+        start_side_by_side(partials, p, first);
+    if (!p->limit_bytes)
+        end_work(partials);
+}
+
+struct tm_host_partial *tm_host_partials_at(struct tm_host_partials *partials, size_t file)
+{
+    if (!partials->files)
+        return NULL;
+    if (file == partials->until)
+        start_work(partials, file);
+    if (partials->files[file].files)
+        end_work(partials);
+    return partials->files[file].files && !tm_failed(partials->run) ? &partials->files[file] : NULL;
 }
 
 void tm_host_partials_init(struct tm_host_partials *partials, struct tm_run *run, const struct tm_options *options,
@@ -281,12 +344,15 @@ void tm_host_partials_init(struct tm_host_partials *partials, struct tm_run *run
     partials->count = inputs->file_count;
     for (size_t i = 0; i < count; i++)
         partials->files[i].partial.fd = -1;
+    start_work(partials, 0);
 }
 
 void tm_host_partials_free(struct tm_host_partials *partials)
 {
     const size_t count = partials->inputs && partials->inputs->file_count ? partials->inputs->file_count : 1;
 
+    if (partials->run)
+        end_work(partials);
     for (size_t i = 0; i < partials->count; i++)
         tm_spill_close(&partials->files[i].partial);
     if (partials->files)

@@ -145,27 +145,41 @@ size_t tm_budget_part(const struct tm_budget *budget, enum tm_account account)
     return part_of(budget->limit_bytes, account);
 }
 
-size_t tm_budget_share(const struct tm_budget *budget, enum tm_account account)
+/* The part of an account that goes into the pool. */
+static size_t pool_part(size_t limit_bytes, enum tm_account account)
 {
-    const size_t part = part_of(budget->limit_bytes, account);
-
-    if (budget->dedications > 0 && account == budget->dedicated)
-        return budget->limit_bytes / 4 * 3;
+    const size_t part = part_of(limit_bytes, account);
     const size_t least = part_of((size_t)TM_MEMORY_LEAST_MIB * TM_MIB, account);
 
-    return part > least ? part - (part - least) / 4 * pool_quarters[account] : part;
+    return part > least ? (part - least) / 4 * pool_quarters[account] : 0;
+}
+
+size_t tm_budget_share(const struct tm_budget *budget, enum tm_account account)
+{
+    if (budget->dedications > 0 && account == budget->dedicated)
+        return budget->limit_bytes / 4 * 3;
+    return part_of(budget->limit_bytes, account) - pool_part(budget->limit_bytes, account);
 }
 
 void tm_budget_init(struct tm_budget *budget, size_t limit_bytes)
 {
     memset(budget, 0, sizeof(*budget));
-    budget->limit_bytes = limit_bytes;
-    for (int i = 0; i < TM_ACCOUNT_COUNT; i++) {
-        const enum tm_account account = (enum tm_account)i;
+    (void)tm_budget_set_limit(budget, limit_bytes);
+}
 
-        budget->pool_bytes += part_of(limit_bytes, account) - tm_budget_share(budget, account);
-    }
-    budget->pool_whole_bytes = budget->pool_bytes;
+bool tm_budget_set_limit(struct tm_budget *budget, size_t limit_bytes)
+{
+    const size_t drawn = budget->pool_whole_bytes - budget->pool_bytes;
+    size_t whole = budget->spare_bytes;
+
+    for (int i = 0; i < TM_ACCOUNT_COUNT; i++)
+        whole += pool_part(limit_bytes, (enum tm_account)i);
+    if (drawn > whole)
+        return false;
+    budget->limit_bytes = limit_bytes;
+    budget->pool_whole_bytes = whole;
+    budget->pool_bytes = whole - drawn;
+    return true;
 }
 
 void tm_budget_dedicate(struct tm_budget *budget, enum tm_account account)
@@ -183,8 +197,8 @@ void tm_budget_end_dedication(struct tm_budget *budget)
 
 void tm_budget_add_spare(struct tm_budget *budget)
 {
-    budget->pool_bytes += (size_t)TM_SPARE_MIB * TM_MIB;
-    budget->pool_whole_bytes += (size_t)TM_SPARE_MIB * TM_MIB;
+    budget->spare_bytes += (size_t)TM_SPARE_MIB * TM_MIB;
+    (void)tm_budget_set_limit(budget, budget->limit_bytes);
 }
 
 bool tm_budget_draw(struct tm_budget *budget, size_t bytes)

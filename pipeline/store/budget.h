@@ -35,8 +35,8 @@ enum {
 
 struct tm_budget {
     size_t limit_bytes;
-    size_t pool_bytes; /* what is left of the pool */
-    size_t pool_whole_bytes;
+    size_t pool_bytes;                    /* what is left of the pool */
+    size_t pool_whole_bytes, spare_bytes; /* spare: of the whole pool, see tm_budget_add_spare */
     size_t used_bytes[TM_ACCOUNT_COUNT];
     size_t peak_bytes[TM_ACCOUNT_COUNT];
     size_t spilled_bytes; /* written to spill files in total */
@@ -53,6 +53,11 @@ void tm_budget_init(struct tm_budget *budget, size_t limit_bytes);
 /* For its own process.  Its resident memory may pass the limit by 16 MiB for code and libraries, which take less than
  * half of that: the pool gets the other half.  At the least limit it has nothing else. */
 void tm_budget_add_spare(struct tm_budget *budget);
+
+/* Change the limit while parts of it are in use: other processes use the rest of it for a while.  Shares are parts of the
+ * new limit from here on; what was drawn from the pool stays drawn.
+ * out: false: more is drawn than the new pool has, and the limit stays */
+bool tm_budget_set_limit(struct tm_budget *budget, size_t limit_bytes);
 
 /* The guaranteed bytes of an account: a fixed part of the limit (the parts and the pool add up to less than the
  * limit). */

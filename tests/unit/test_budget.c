@@ -62,6 +62,32 @@ static void what_is_spare_goes_to_the_pool(void **state)
     assert_true(tm_budget_draw(&budget, 3 * TM_MIB));
 }
 
+/* While a part of the limit is lent, shares and pool are those of the rest. */
+static void a_limit_changes_while_parts_of_it_are_in_use(void **state)
+{
+    struct tm_budget budget, half;
+
+    (void)state;
+    tm_budget_init(&budget, (size_t)256 * TM_MIB);
+    tm_budget_add_spare(&budget);
+    tm_budget_init(&half, (size_t)128 * TM_MIB);
+    tm_budget_add_spare(&half);
+    const size_t pool = budget.pool_bytes;
+
+    assert_true(tm_budget_draw(&budget, 3 * TM_MIB));
+    assert_true(tm_budget_set_limit(&budget, half.limit_bytes));
+    assert_int_equal(budget.pool_bytes, half.pool_bytes - 3 * TM_MIB);
+    for (int a = 0; a < TM_ACCOUNT_COUNT; a++)
+        assert_int_equal(tm_budget_share(&budget, (enum tm_account)a), tm_budget_share(&half, (enum tm_account)a));
+    tm_budget_put_back(&budget, TM_MIB);
+    assert_true(tm_budget_set_limit(&budget, (size_t)256 * TM_MIB));
+    assert_int_equal(budget.pool_bytes, pool - 2 * TM_MIB);
+    while (budget.pool_bytes > TM_MIB)
+        assert_true(tm_budget_draw(&budget, budget.pool_bytes / 2));
+    assert_false(tm_budget_set_limit(&budget, half.limit_bytes));
+    assert_int_equal(budget.limit_bytes, (size_t)256 * TM_MIB);
+}
+
 /* Who draws as long as the pool gives does not leave others without. */
 static void the_pool_gives_a_part_of_what_it_has_and_takes_it_back(void **state)
 {
@@ -183,6 +209,7 @@ int main(void)
         cmocka_unit_test(shares_add_up_to_under_the_limit),
         cmocka_unit_test(at_the_least_limit_there_is_no_pool),
         cmocka_unit_test(what_is_spare_goes_to_the_pool),
+        cmocka_unit_test(a_limit_changes_while_parts_of_it_are_in_use),
         cmocka_unit_test(the_pool_gives_a_part_of_what_it_has_and_takes_it_back),
         cmocka_unit_test(memory_is_counted_by_account_with_its_peak),
         cmocka_unit_test(nothing_can_be_taken_and_given_back),

@@ -66,6 +66,95 @@ static tm_status work_all(struct seen *seen, size_t count, unsigned jobs, int64_
                                                 .ended = note });
 }
 
+static struct tm_work_pool *begin_work(struct tm_run *run, struct seen *seen, size_t count, unsigned jobs)
+{
+    test_run_init(run);
+    seen->run = run;
+    return tm_work_begin(run, &(struct tm_work){ .of = seen,
+                                                 .count = count,
+                                                 .jobs = jobs,
+                                                 .memory_bytes = (size_t)32 << 20,
+                                                 .work = do_work,
+                                                 .ended = note });
+}
+
+/* --- a driver with work of its own --- */
+
+static int *shared_marks; /* of pieces, in memory that all processes have */
+
+static int mark(void *of, size_t index)
+{
+    (void)of;
+    shared_marks[index] = 1;
+    return 0;
+}
+
+static int mark_and_wait(void *of, size_t index)
+{
+    (void)mark(of, index);
+    pause_ms(60000);
+    return 0;
+}
+
+static void wait_for_mark(size_t index)
+{
+    for (int i = 0; i < 10000 && !*(volatile int *)&shared_marks[index]; i++)
+        pause_ms(1);
+    assert_int_equal(shared_marks[index], 1);
+}
+
+/* As many as there are slots work while the driver does; the others follow when it waits. */
+static void processes_work_while_the_driver_does(void **state)
+{
+    struct seen seen = { .work = mark };
+    struct tm_run run;
+    struct tm_work_pool *const pool = begin_work(&run, &seen, 3, 2);
+
+    (void)state;
+    assert_non_null(pool);
+    wait_for_mark(0);
+    wait_for_mark(1);
+    assert_int_equal(shared_marks[2], 0);
+    assert_int_equal(seen.ended, 0);
+    assert_int_equal(tm_work_end(pool), TM_OK);
+    assert_int_equal(shared_marks[2], 1);
+    assert_int_equal(seen.ended, 3);
+    for (size_t i = 0; i < 3; i++)
+        assert_int_equal(seen.outcome[i].number, 0);
+    assert_int_equal(run.budget.used_bytes[TM_ACCOUNT_MODEL], 0);
+}
+
+static void a_driver_that_has_failed_ends_them(void **state)
+{
+    struct seen seen = { .work = mark_and_wait };
+    struct tm_run run;
+    struct tm_work_pool *const pool = begin_work(&run, &seen, 2, 2);
+    const time_t begin = time(NULL);
+
+    (void)state;
+    assert_non_null(pool);
+    wait_for_mark(0);
+    (void)tm_fail(&run.error, TM_ERR_OUTPUT, -1, "the driver's own");
+    assert_int_equal(tm_work_end(pool), TM_ERR_OUTPUT);
+    assert_int_equal(seen.ended, 0);
+    assert_true(time(NULL) - begin < 30);
+    assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); /* none is left */
+    assert_int_equal(run.budget.used_bytes[TM_ACCOUNT_MODEL], 0);
+}
+
+static int make_marks(void **state)
+{
+    (void)state;
+    shared_marks = mmap(NULL, PIECES * sizeof(int), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    return shared_marks == MAP_FAILED;
+}
+
+static int remove_marks(void **state)
+{
+    (void)state;
+    return munmap(shared_marks, PIECES * sizeof(int));
+}
+
 /* --- outcomes --- */
 
 static int end_in_ways(void *of, size_t index)
@@ -396,6 +485,8 @@ static void the_driver_holds_no_more_for_more_pieces(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(processes_work_while_the_driver_does, make_marks, remove_marks),
+        cmocka_unit_test_setup_teardown(a_driver_that_has_failed_ends_them, make_marks, remove_marks),
         cmocka_unit_test(each_end_is_an_outcome),
         cmocka_unit_test(what_is_said_is_kept_at_its_begin_and_never_blocks),
         cmocka_unit_test(one_that_never_stops_talking_is_ended_too),
