@@ -142,9 +142,4 @@ void tm_survey_program_tracks(struct tm_survey *s);
 void tm_survey_device_tracks(struct tm_survey *s, bool facts, bool rows);
 void tm_survey_other_tracks(struct tm_survey *s);
 
-/* survey_steps.c: choose the source of the steps, make its table: false after a failure; then periods, warm-up,
- * analyzed steps. */
-bool tm_survey_choose_steps(struct tm_survey *s) TM_MUST_USE;
-void tm_survey_finish_steps(struct tm_survey *s, const struct tm_chosen_steps *choice);
-
 #endif
