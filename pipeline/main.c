@@ -159,6 +159,33 @@ static void warn_losses(const struct tm_tallies *tallies, enum tm_tally_use use)
     (void)fputc('\n', stderr);
 }
 
+/* "PATH", or "NAME=PATH". */
+static void add_operand(struct tm_run *run, const char *text)
+{
+    struct tm_run_operand operand;
+
+    if (!text || strcmp(text, "-") == 0)
+        return;
+    tm_run_operand_read(&operand, text);
+    tm_guard_input(run, operand.path, NULL);
+}
+
+/* The files that the command line, the environment, and the configuration name for reading.  Folders and archives add
+ * theirs during the search. */
+static tm_status guard_options(struct tm_run *run, const struct tm_options *options)
+{
+    const char *const named[] = { options->history, options->results, options->thresholds, options->config,
+                                  options->init ? NULL : options->gate };
+
+    for (size_t i = 0; i < options->input_count; i++)
+        add_operand(run, options->inputs[i]);
+    for (size_t i = 0; i < options->baseline.count; i++)
+        add_operand(run, options->baseline.text[i]);
+    for (size_t i = 0; i < sizeof(named) / sizeof(named[0]); i++)
+        add_operand(run, named[i]);
+    return run->error.status;
+}
+
 static tm_status run_verb(const struct tm_verb *verb, struct tm_run *run, const struct tm_options *options)
 {
     tm_status st;
@@ -178,7 +205,7 @@ static tm_status run_verb(const struct tm_verb *verb, struct tm_run *run, const 
     if (verb->flags & TM_VERB_SPILLS)
         tm_spill_choose_dir(run, options->tmp, is_folder(options->output) ? options->output : ".");
     tm_guard_begin(run);
-    tm_guard_options(run, options);
+    guard_options(run, options);
     st = tm_failed(run) ? run->error.status : verb->run(run, options);
     tm_archive_end(run);
     tm_guard_end(run);

@@ -128,33 +128,6 @@ tm_status tm_side_files_check(struct tm_run *run, const struct tm_side_file *fil
  * errors: those of `write`; TM_ERR_OUTPUT */
 tm_status tm_side_files_write(struct tm_run *run, const struct tm_side_file *files, size_t count, const void *of);
 
-/* The results of an external benchmark:
- *     {"NAME": {"execution_time": TIME or {"mean": TIME, ...}, "tensorboard_trace": PATH,
- * ...}, ...} Each trace that is named is a run, labelled by its NAME.  A PATH is taken from the
- * folder of the file, and if nothing is there, from the working folder.  Members of other kinds
- * are ignored. */
-struct tm_result {
-    struct tm_run_operand operand;
-    double measured; /* in the unit of the file; 0 = none */
-};
-
-/* Its time; -1 = none, or an invalid one. */
-int64_t tm_result_ps(const struct tm_result *result, enum tm_time_unit unit);
-
-struct tm_results {
-    struct tm_result *result; /* in the order of the file */
-    size_t count;
-    struct tm_run *run; /* private, as what follows */
-    struct tm_doc *doc;
-    size_t room;
-};
-
-/* owns:   the caller; tm_results_free, also after a failure; the operands live as long
- * errors: TM_ERR_INPUT  it cannot be read, or names no trace; TM_ERR_USAGE  a trace that is named
- * does not exist */
-tm_status tm_results_read(struct tm_results *results, struct tm_run *run, const char *path);
-void tm_results_free(struct tm_results *results); /* tolerates a zeroed one */
-
 /* Reported data of a trace file: one of `convert`, or a part of `split`. */
 
 enum { TM_WRITTEN_NAME_BYTES = 256 };
@@ -217,16 +190,9 @@ const char *tm_document_file(char name[TM_DOCUMENT_FILE_BYTES], const struct tm_
 
 /* The outputs that verbs report to the guard (pipeline/files.h) before they start to work. */
 
-/* The files that the command line, the environment, and the configuration name for reading.  Folders and archives add
- * theirs during the search. */
-tm_status tm_guard_options(struct tm_run *run, const struct tm_options *options);
-
 /* The files of a document in a folder.  in: formats  bits of enum tm_format */
 tm_status tm_guard_document(struct tm_run *run, const char *folder, const struct tm_document *document,
                             uint32_t formats);
-
-/* What a batch keeps in its folder: nothing else may be written there. */
-tm_status tm_guard_batch(struct tm_run *run, const char *out);
 
 /* How the verbs that write a document end. */
 

@@ -18,6 +18,7 @@
 #include "pipeline/nightly/result.h"
 #include "pipeline/options.h"
 #include "pipeline/run.h"
+#include "reports/content/content.h"
 #include "reports/format/format.h"
 #include "reports/gates/gates.h"
 #include "reports/history/history.h"
@@ -39,6 +40,33 @@ static void write_file(struct tm_run *run, struct tm_history *history, const cha
     tm_atomic_abort(&file);
 }
 
+/* What a batch keeps in its folder: nothing else may be written there. */
+static tm_status guard_batch(struct tm_run *run, const char *out)
+{
+    static const uint32_t of_pages =
+        TM_FORMAT_HTML | TM_FORMAT_PDF | TM_FORMAT_JSON | TM_FORMAT_TEXT | TM_FORMAT_MARKDOWN | TM_FORMAT_CSV;
+    static const struct {
+        const char *name, *what;
+        bool is_tree;
+    } kept[] = {
+        { TM_HISTORY_FILE, "the history of the batch", false },
+        { TM_MANIFEST_FILE, "the manifest of the batch", false },
+        { "runs", "among the runs of the batch", true },
+        { "slurm", "among the scripts of the batch", true },
+    };
+    char path[TM_OUT_PATH_BYTES];
+
+    for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++) {
+        if (tm_out_path(run, out, kept[i].name, path))
+            break;
+        if (kept[i].is_tree)
+            tm_guard_tree(run, path, kept[i].what);
+        else
+            tm_guard_output(run, path, kept[i].what);
+    }
+    return tm_guard_document(run, out, &tm_nightly_document, of_pages);
+}
+
 static tm_status run_batch_export(struct tm_run *run, const struct tm_options *options)
 {
     struct tm_history *history = NULL;
@@ -46,7 +74,7 @@ static tm_status run_batch_export(struct tm_run *run, const struct tm_options *o
 
     tm_out_path(run, options->inputs[0], TM_HISTORY_FILE, path);
     if (options->output) {
-        tm_guard_batch(run, options->inputs[0]);
+        guard_batch(run, options->inputs[0]);
         tm_guard_output(run, options->output, "the file of -o");
     }
     if (tm_failed(run) || tm_history_open(&history, run, path))
@@ -463,7 +491,7 @@ tm_status tm_batch_merge_check(struct tm_run *run, const struct tm_options *opti
     tm_baseline_choice_read(run, &options->baseline, &choice);
     list_files(files, options);
     if (!tm_failed(run))
-        tm_guard_batch(run, out);
+        guard_batch(run, out);
     return tm_side_files_check(run, files, FILES);
 }
 

@@ -100,12 +100,12 @@ static inline uint64_t tm_metadata_key(uint64_t plane, int64_t id)
     return (mixed ^ mixed >> 32) | (uint64_t)1 << 63;
 }
 
-/* xspace_stats.c.  Failures here and below are recorded in run->error.  The meaning of an id in a plane's table, which
+/* xspace_tables.c.  Failures here and below are recorded in run->error.  The meaning of an id in a plane's table, which
  * is also the text of a ref_value. 0 if there is no such entry. */
 tm_strid tm_xspace_ref(struct tm_xspace *x, uint64_t plane, int64_t id);
 enum tm_stat tm_xspace_stat(struct tm_xspace *x, uint64_t plane, int64_t id);
 
-/* xspace_tables.c: one entry of a table, or one statistic of a plane; the window is at its first byte.
+/* One entry of a table, or one statistic of a plane; the window is at its first byte.
  * out:    *is_damaged  set if an entry is damaged: its readable part counts */
 void tm_xspace_stat_entry(struct tm_xspace *x, uint64_t plane, struct tm_reader *w, bool *is_damaged);
 void tm_xspace_event_entry(struct tm_xspace *x, uint64_t plane, struct tm_reader *w, bool *is_damaged);
@@ -298,9 +298,6 @@ struct tm_xstat_place {
     uint64_t value_at;    /* LEN: of its first byte */
 };
 
-/* in:     start, end  of its bytes; of a truncated one, the available bytes count */
-struct tm_xstat_place tm_xstat_find(const struct tm_input *input, uint64_t begin, uint64_t end);
-
 /* Statistics as arguments (pipeline/arguments.h): the key is the statistic's name, integers, numbers and strings
  * keep their kind.  What cannot be determined is said in words: a statistic without a name is `stat ID`, a string that
  * a table lacks `(no text ID)`, bytes that are not text `(N bytes)`, a string longer than 64 KiB likewise. */
@@ -328,17 +325,9 @@ void tm_xarguments_free(struct tm_xspace *x); /* tolerates that there are none *
 /* Start a list in x->arguments; the previous one is lost. */
 void tm_xarguments_begin(struct tm_xspace *x, struct tm_arguments_builder *b);
 
-/* Add the statistic of `length` bytes at the window's place, which stays. */
-void tm_xarguments_stat(struct tm_xspace *x, uint64_t plane, struct tm_reader *w, uint64_t length,
-                        struct tm_arguments_builder *b);
 /* All statistics of an event: of its bytes; of one that may be of any length, read through the scratch memory. */
 void tm_xarguments_event(struct tm_xspace *x, uint64_t plane, struct tm_wire bytes, struct tm_arguments_builder *b);
 void tm_xarguments_long_event(struct tm_xspace *x, uint64_t plane, uint64_t begin, uint64_t end,
                               struct tm_arguments_builder *b);
-
-/* What an event's metadata is called beside the name that its records have.
- * in: name  of the metadata.  display  0 = none.  shows_display: records are named with it */
-void tm_xarguments_names(struct tm_xspace *x, tm_strid name, tm_strid display, bool shows_display,
-                         struct tm_arguments_builder *b);
 
 #endif
