@@ -1,16 +1,86 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Causes of the change, as found by the comparison, the largest first. */
+/* Sections of a comparison and of a check. */
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "pipeline/doc/run_figures.h"
 #include "reports/content/content.h"
 #include "reports/content/emit.h"
+#include "reports/format/format.h"
 
-/* The result of a check. */
+/* --- columns of a table that has one for each side of a comparison (schemas/COMPARISON.md), or one for each but the
+ * base --- */
 
-/* The gates of a check: those that failed first, then those that could not be assessed, then the
- * rest. */
+enum { SIDE_TITLE_BYTES = 128, SIDE_KEY_BYTES = 64, LABEL_CHARS = 24 };
+
+struct side_columns {
+    struct tm_column column[TM_TABLE_COLUMNS_MOST];
+    char title[TM_TABLE_COLUMNS_MOST][SIDE_TITLE_BYTES];
+    char key[TM_TABLE_COLUMNS_MOST][SIDE_KEY_BYTES];
+    size_t columns;
+};
+
+static size_t side_count(const struct tm_value *comparison)
+{
+    return tm_length(tm_get(comparison, "sides"));
+}
+
+/* The label of a side as it is shown, cut in its middle.  out: SIDE_TITLE_BYTES, returned */
+static const char *side_label(const struct tm_value *comparison, size_t side, char *out)
+{
+    const char *label = tm_text(tm_get(tm_at(tm_get(comparison, "sides"), side), "label"));
+    char shown[256];
+
+    (void)tm_format_visible(shown, sizeof(shown), label, strlen(label));
+    (void)tm_format_middle(out, SIDE_TITLE_BYTES, shown, LABEL_CHARS);
+    return out;
+}
+
+static void add_column(struct side_columns *to, const char *title, const char *key, unsigned shape)
+{
+    const size_t at = to->columns;
+
+    if (at == TM_TABLE_COLUMNS_MOST)
+        return;
+    (void)snprintf(to->title[at], SIDE_TITLE_BYTES, "%s", title);
+    (void)snprintf(to->key[at], SIDE_KEY_BYTES, "%s", key);
+    to->column[at] = (struct tm_column){ to->title[at], to->key[at], shape };
+    to->columns++;
+}
+
+/* "LABEL" or "LABEL, what" for each side: the elements of the list `key` of a row. in: what  "" = only the label */
+static void add_sides(struct side_columns *to, const struct tm_value *comparison, const char *what, const char *key,
+                      unsigned shape)
+{
+    for (size_t i = 0; i < side_count(comparison); i++) {
+        char label[SIDE_TITLE_BYTES], title[2 * SIDE_TITLE_BYTES], path[SIDE_KEY_BYTES];
+
+        (void)snprintf(title, sizeof(title), "%s%s%.60s", side_label(comparison, i, label), *what ? ", " : "", what);
+        (void)snprintf(path, sizeof(path), "%.30s[%zu]", key, i);
+        add_column(to, title, path, shape);
+    }
+}
+
+/* "title" if there is one new side, else "LABEL, title", for each of them.
+ * in:     key  of an element of `changes` */
+static void add_changes(struct side_columns *to, const struct tm_value *comparison, const char *title, const char *key,
+                        unsigned shape)
+{
+    const size_t sides = side_count(comparison);
+
+    for (size_t i = 1; i < sides; i++) {
+        char label[SIDE_TITLE_BYTES], whole[2 * SIDE_TITLE_BYTES], path[SIDE_KEY_BYTES];
+
+        (void)snprintf(whole, sizeof(whole), "%s, %c%.60s", side_label(comparison, i, label),
+                       tolower((unsigned char)*title), title + 1);
+        (void)snprintf(path, sizeof(path), "changes[%zu].%.30s", i - 1, key);
+        add_column(to, sides == 2 ? title : whole, path, shape);
+    }
+}
+
+/* --- a check ---
+ * Its gates: those that failed first, then those that could not be assessed, then the rest. */
 
 static void emit_of_status(const struct tm_content *content, const char *where, const char *id, const char *caption)
 {
@@ -169,14 +239,14 @@ static void emit_test(const struct tm_content *content, const struct tm_value *t
                                                { "inconclusive", "Inconclusive" } };
     const struct tm_value *sides = tm_of(content, "sides"), *worth = tm_get(test, "effective_samples");
     const struct tm_value *compiling = tm_get(test, "compiling_steps"), *reason = tm_get(test, "reason");
-    char label[TM_SIDE_TITLE_BYTES], mean[MIDDLE_BYTES], median[MIDDLE_BYTES];
+    char label[SIDE_TITLE_BYTES], mean[MIDDLE_BYTES], median[MIDDLE_BYTES];
     const char *verdict = tm_format_word(TM_PAIRS(verdicts), tm_text(tm_get(test, "verdict")), "");
 
     if (!tm_has(tm_path(test, "mean.change_pct")))
         return;
     tell_middle(content, test, side, "mean", mean);
     tell_middle(content, test, side, "median", median);
-    tm_emit(content, TM_TONE_PLAIN, "%s: %s; %s. %s%s%s.", tm_side_label(content->summary, side, label), mean, median,
+    tm_emit(content, TM_TONE_PLAIN, "%s: %s; %s. %s%s%s.", side_label(content->summary, side, label), mean, median,
             verdict, tm_has(reason) ? ": " : "", tm_has(reason) ? tm_text(reason) : "");
     if (tm_has(tm_at(worth, 0)) && tm_double(tm_at(worth, 0)) < tm_double(tm_get(tm_at(sides, 0), "samples")))
         tm_emit(content, TM_TONE_QUIET,
@@ -225,9 +295,9 @@ static void emit_change(const struct tm_content *content)
                       .list = "sides",
                       .paper_rows = 16 });
     if (tm_has(tm_of(content, "geomean.ratios[0]"))) {
-        struct tm_side_columns ratios = { .columns = 0 };
+        struct side_columns ratios = { .columns = 0 };
 
-        tm_side_columns_add_sides(&ratios, content->summary, "geometric mean", "ratios", TM_DOC_NUMBER);
+        add_sides(&ratios, content->summary, "geometric mean", "ratios", TM_DOC_NUMBER);
         tm_emit_columns(content, "geomean", ratios.column, ratios.columns, "geomean");
         tm_emit(content, TM_TONE_QUIET,
                 "Geometric mean of the ratios to the base, over the mean step time and its parts: below 1 is faster.");
@@ -245,21 +315,21 @@ static const struct tm_section change_section = {
 static void emit_devices(const struct tm_content *content)
 {
     const struct tm_value *devices = tm_of(content, "devices");
-    struct tm_side_columns columns = { .columns = 0 }, balance = { .columns = 0 };
+    struct side_columns columns = { .columns = 0 }, balance = { .columns = 0 };
 
-    tm_side_columns_add(&columns, "Device", "name", TM_DOC_NAME);
-    tm_side_columns_add_sides(&columns, content->summary, "busy", "values", TM_DOC_TIME);
-    tm_side_columns_add_changes(&columns, content->summary, "Change", "change_ps", TM_DOC_TIME | TM_CHANGE);
-    tm_side_columns_add_changes(&columns, content->summary, "Change %", "pct", TM_DOC_PERCENT | TM_CHANGE);
-    tm_side_columns_add_changes(&columns, content->summary, "p", "p", TM_DOC_NUMBER | TM_WIDE);
-    tm_side_columns_add_changes(&columns, content->summary, "Significant", "significant", TM_DOC_WORD);
-    tm_side_columns_add_sides(&columns, content->summary, "compute per step", "compute", TM_DOC_TIME | TM_WIDE);
+    add_column(&columns, "Device", "name", TM_DOC_NAME);
+    add_sides(&columns, content->summary, "busy", "values", TM_DOC_TIME);
+    add_changes(&columns, content->summary, "Change", "change_ps", TM_DOC_TIME | TM_CHANGE);
+    add_changes(&columns, content->summary, "Change %", "pct", TM_DOC_PERCENT | TM_CHANGE);
+    add_changes(&columns, content->summary, "p", "p", TM_DOC_NUMBER | TM_WIDE);
+    add_changes(&columns, content->summary, "Significant", "significant", TM_DOC_WORD);
+    add_sides(&columns, content->summary, "compute per step", "compute", TM_DOC_TIME | TM_WIDE);
     tm_emit_table(content, &(struct tm_table){ .id = "devices",
                                                .caption = "Busy time per step",
                                                .column = columns.column,
                                                .columns = columns.columns,
                                                .rows = tm_get(devices, "rows") });
-    tm_side_columns_add_sides(&balance, content->summary, "imbalance", "imbalance_pct", TM_DOC_PERCENT);
+    add_sides(&balance, content->summary, "imbalance", "imbalance_pct", TM_DOC_PERCENT);
     tm_emit_columns(content, "compared-balance", balance.column, balance.columns, "devices");
 }
 
@@ -277,7 +347,7 @@ static bool is_value(const struct tm_column *column)
     return strncmp(column->key, "values[", 7) == 0 || strstr(column->key, "].change");
 }
 
-static void fill_row(struct tm_cell *cell, const struct tm_side_columns *columns, const struct tm_value *figure)
+static void fill_row(struct tm_cell *cell, const struct side_columns *columns, const struct tm_value *figure)
 {
     for (size_t c = 0; c < columns->columns; c++) {
         const struct tm_column *column = &columns->column[c];
@@ -292,17 +362,17 @@ static void fill_row(struct tm_cell *cell, const struct tm_side_columns *columns
 static void emit_figures(const struct tm_content *content)
 {
     const struct tm_value *figures = tm_of(content, "figures");
-    struct tm_side_columns columns = { .columns = 0 };
+    struct side_columns columns = { .columns = 0 };
     const size_t rows = tm_length(figures) < FIGURES_MOST ? tm_length(figures) : FIGURES_MOST;
     struct tm_cell *cell;
     size_t bytes;
 
-    tm_side_columns_add(&columns, "Figure", "title", TM_DOC_WORD);
-    tm_side_columns_add_sides(&columns, content->summary, "", "values", TM_DOC_NUMBER);
-    tm_side_columns_add_changes(&columns, content->summary, "Change", "change", TM_DOC_NUMBER | TM_CHANGE | TM_WIDE);
-    tm_side_columns_add_changes(&columns, content->summary, "Change %", "pct", TM_DOC_PERCENT | TM_CHANGE);
-    tm_side_columns_add_changes(&columns, content->summary, "Assessment", "judgement", TM_DOC_TERM);
-    tm_side_columns_add(&columns, "Path in the summary", "id", TM_DOC_NAME | TM_WIDE);
+    add_column(&columns, "Figure", "title", TM_DOC_WORD);
+    add_sides(&columns, content->summary, "", "values", TM_DOC_NUMBER);
+    add_changes(&columns, content->summary, "Change", "change", TM_DOC_NUMBER | TM_CHANGE | TM_WIDE);
+    add_changes(&columns, content->summary, "Change %", "pct", TM_DOC_PERCENT | TM_CHANGE);
+    add_changes(&columns, content->summary, "Assessment", "judgement", TM_DOC_TERM);
+    add_column(&columns, "Path in the summary", "id", TM_DOC_NAME | TM_WIDE);
     bytes = (rows + 1) * columns.columns * sizeof(*cell);
     cell = tm_content_take(content, bytes);
     for (size_t i = 0; cell && i < rows; i++)
@@ -330,29 +400,27 @@ struct rows {
     enum tm_doc_kind kind; /* of the names */
 };
 
-static void add_columns(struct tm_side_columns *columns, const struct rows *rows, const struct tm_content *content)
+static void add_columns(struct side_columns *columns, const struct rows *rows, const struct tm_content *content)
 {
     const struct tm_value *comparison = content->summary;
     const struct tm_value *first = tm_at(tm_get(tm_get(comparison, rows->key), "rows"), 0);
     const bool has_bytes = tm_has(tm_get(first, "bytes"));
 
-    tm_side_columns_add(columns, rows->name, "name", (unsigned)rows->kind);
+    add_column(columns, rows->name, "name", (unsigned)rows->kind);
     if (rows->group)
-        tm_side_columns_add(columns, rows->group, "group", TM_DOC_WORD | TM_WIDE);
+        add_column(columns, rows->group, "group", TM_DOC_WORD | TM_WIDE);
     if (tm_get(first, "op"))
-        tm_side_columns_add(columns, "Framework path", "op", TM_DOC_NAME | TM_WIDE);
-    tm_side_columns_add_sides(columns, comparison, "", "values", TM_DOC_TIME | TM_SUMS);
-    tm_side_columns_add_changes(columns, comparison, "Change", "change_ps", TM_DOC_TIME | TM_CHANGE | TM_SUMS);
-    tm_side_columns_add_changes(columns, comparison, "Change %", "pct", TM_DOC_PERCENT | TM_CHANGE);
-    tm_side_columns_add_changes(columns, comparison, "Became", "status", TM_DOC_TERM);
-    tm_side_columns_add_sides(columns, comparison, "count", "counts", TM_DOC_NUMBER | TM_WIDE);
+        add_column(columns, "Framework path", "op", TM_DOC_NAME | TM_WIDE);
+    add_sides(columns, comparison, "", "values", TM_DOC_TIME | TM_SUMS);
+    add_changes(columns, comparison, "Change", "change_ps", TM_DOC_TIME | TM_CHANGE | TM_SUMS);
+    add_changes(columns, comparison, "Change %", "pct", TM_DOC_PERCENT | TM_CHANGE);
+    add_changes(columns, comparison, "Became", "status", TM_DOC_TERM);
+    add_sides(columns, comparison, "count", "counts", TM_DOC_NUMBER | TM_WIDE);
     if (has_bytes)
-        tm_side_columns_add_sides(columns, comparison, "bytes per step", "bytes", TM_DOC_BYTES | TM_WIDE);
-    tm_side_columns_add_changes(columns, comparison, "Due to count", "from_count_ps",
-                                TM_DOC_TIME | TM_CHANGE | TM_WIDE);
-    tm_side_columns_add_changes(columns, comparison, "Due to duration", "from_length_ps",
-                                TM_DOC_TIME | TM_CHANGE | TM_WIDE);
-    tm_side_columns_add_changes(columns, comparison, "p", "p", TM_DOC_NUMBER | TM_WIDE);
+        add_sides(columns, comparison, "bytes per step", "bytes", TM_DOC_BYTES | TM_WIDE);
+    add_changes(columns, comparison, "Due to count", "from_count_ps", TM_DOC_TIME | TM_CHANGE | TM_WIDE);
+    add_changes(columns, comparison, "Due to duration", "from_length_ps", TM_DOC_TIME | TM_CHANGE | TM_WIDE);
+    add_changes(columns, comparison, "p", "p", TM_DOC_NUMBER | TM_WIDE);
 }
 
 enum { PICKED_MOST = 64 };
@@ -379,10 +447,10 @@ static void emit_rows(const struct tm_content *content, const struct rows *rows)
     const struct tm_value *table = tm_of(content, rows->key);
     const bool is_session = strcmp(tm_text(tm_get(table, "per")), "session") == 0;
     const bool is_picked = tm_length(tm_get(table, "rows")) <= PICKED_MOST;
-    struct tm_side_columns columns = { .columns = 0 };
+    struct side_columns columns = { .columns = 0 };
     size_t pick[PICKED_MOST];
     char caption[TM_FINDING_BYTES];
-    const size_t picks = is_picked ? pick_rows(pick, tm_get(table, "rows"), tm_side_count(content->summary)) : 0;
+    const size_t picks = is_picked ? pick_rows(pick, tm_get(table, "rows"), side_count(content->summary)) : 0;
 
     (void)snprintf(caption, sizeof(caption), "Time %s by %c%s, largest change first",
                    is_session ? "in the session" : "per step and device", rows->name[0] | 0x20, rows->name + 1);
@@ -432,12 +500,12 @@ ROWS_SECTION(compile, "compile", "Compilations", "Module", "Group", TM_DOC_NAME)
 
 static void emit_side(const struct tm_content *content, size_t number)
 {
-    char id[32], list[32], caption[TM_SIDE_TITLE_BYTES + 16], label[TM_SIDE_TITLE_BYTES];
+    char id[32], list[32], caption[SIDE_TITLE_BYTES + 16], label[SIDE_TITLE_BYTES];
 
     (void)snprintf(id, sizeof(id), "runs-%zu", number);
     (void)snprintf(list, sizeof(list), "sides[%zu].runs", number);
     (void)snprintf(caption, sizeof(caption), "%s: %s", number ? "New" : "Base",
-                   tm_side_label(content->summary, number, label));
+                   side_label(content->summary, number, label));
     tm_emit_runs(content, id, caption, list);
 }
 
@@ -487,7 +555,7 @@ static void emit_runs(const struct tm_content *content)
     for (size_t i = 0; i < tm_length(notes); i++)
         tm_emit(content, TM_TONE_PLAIN, "%s", tm_text(tm_get(tm_at(notes, i), "text")));
     emit_comparability(content);
-    for (size_t i = 0; i < tm_side_count(content->summary); i++)
+    for (size_t i = 0; i < side_count(content->summary); i++)
         emit_side(content, i);
 }
 
@@ -499,10 +567,10 @@ static const struct tm_section compared_runs_section = {
 
 static void emit_waterfall(const struct tm_content *content, const struct tm_value *waterfall, size_t side)
 {
-    char id[32], caption[TM_SIDE_TITLE_BYTES + 64], label[TM_SIDE_TITLE_BYTES];
+    char id[32], caption[SIDE_TITLE_BYTES + 64], label[SIDE_TITLE_BYTES];
 
     (void)snprintf(id, sizeof(id), "waterfall-%zu", side);
-    (void)snprintf(caption, sizeof(caption), "Step breakdown: %s", tm_side_label(content->summary, side, label));
+    (void)snprintf(caption, sizeof(caption), "Step breakdown: %s", side_label(content->summary, side, label));
     tm_emit_table(
         content,
         &(struct tm_table){ .id = id,
@@ -555,10 +623,10 @@ static void tell_side(char *out, const struct tm_value *comparison, size_t at)
                           *first = tm_at(runs, 0), *chosen = tm_path(first, "steps.chosen"),
                           *model = tm_get(side, "device_model"), *devices = tm_get(side, "devices"),
                           *mean = tm_get(side, "mean_ps"), *median = tm_get(side, "median_ps");
-    char label[TM_SIDE_TITLE_BYTES], time[TM_FORMAT_BYTES];
+    char label[SIDE_TITLE_BYTES], time[TM_FORMAT_BYTES];
     size_t used;
 
-    (void)snprintf(out, TM_FRONT_BYTES, "%s", tm_side_label(comparison, at, label));
+    (void)snprintf(out, TM_FRONT_BYTES, "%s", side_label(comparison, at, label));
     used = strlen(out);
     if (tm_length(runs) > 1)
         (void)snprintf(out + used, TM_FRONT_BYTES - used, ", %zu runs", tm_length(runs));
@@ -581,13 +649,13 @@ static void tell_side(char *out, const struct tm_value *comparison, size_t at)
 
 static void make_comparison_front(struct tm_front_page *front, const struct tm_value *comparison)
 {
-    char base[TM_SIDE_TITLE_BYTES], new[TM_SIDE_TITLE_BYTES], title[TM_FRONT_TITLE_BYTES];
+    char base[SIDE_TITLE_BYTES], new[SIDE_TITLE_BYTES], title[TM_FRONT_TITLE_BYTES];
     const struct tm_value *notes = tm_get(comparison, "notes");
-    const size_t sides = tm_side_count(comparison);
+    const size_t sides = side_count(comparison);
 
-    tm_side_label(comparison, 0, base);
+    side_label(comparison, 0, base);
     if (sides == 2)
-        (void)snprintf(title, sizeof(title), "%.110s vs. %.110s", tm_side_label(comparison, 1, new), base);
+        (void)snprintf(title, sizeof(title), "%.110s vs. %.110s", side_label(comparison, 1, new), base);
     else
         (void)snprintf(title, sizeof(title), "%zu runs vs. %.110s", sides > 0 ? sides - 1 : 0, base);
     tm_front_begin(front, comparison, title);

@@ -179,20 +179,6 @@ bool tm_query_lost_kernels(const struct tm_value *summary, struct tm_query_kerne
     return kernels->recorded == 0 || (lost >= LOST_LEAST && lost >= kernels->launches / LOST_SHARE);
 }
 
-bool tm_query_is_without_fallback(const struct tm_value *summary)
-{
-    static const char *const sorts[] = { "callbacks", "cpu_ops", "host_ops", "round_trips" };
-    const struct tm_value *fallback = tm_get(summary, "fallback");
-
-    for (size_t i = 0; i < sizeof(sorts) / sizeof(sorts[0]); i++) {
-        const struct tm_value *count = tm_get(tm_get(fallback, sorts[i]), "count");
-
-        if (!tm_has(count) || tm_int(count) != 0)
-            return false;
-    }
-    return true;
-}
-
 bool tm_query_says_dropped(const char *warning)
 {
     return strcasestr(warning, "drop") || strcasestr(warning, "buffer is full");

@@ -49,8 +49,6 @@ int64_t tm_query_class_count(const struct tm_value *summary, const char *class);
 /* The last part of a path: a view into it. */
 const char *tm_file_of(const char *path);
 
-/* Everything that could run on a host instead of a device was searched for, and nothing did. */
-bool tm_query_is_without_fallback(const struct tm_value *summary);
 #define TM_NO_FALLBACK "nothing ran on the host that a device could have run, and no data went there and back"
 
 /* Does a warning of the profiler say that events were dropped? */
