@@ -443,6 +443,61 @@ static tm_status take_copy(void *to, const struct tm_event *event)
     return TM_OK;
 }
 
+/* Calls whose arguments vary in a device and a correlation id; for some time both are the same number. */
+enum { CALLS = 2400, CALLS_TOGETHER = 300, CALLS_ALIKE = 40 };
+
+static int64_t device_of_call(int64_t i)
+{
+    return i % 3 ? i % 3 : 5000 + i / CALLS_TOGETHER;
+}
+
+static int64_t id_of_call(int64_t i)
+{
+    return i % CALLS_TOGETHER < CALLS_ALIKE ? device_of_call(i) : 100 + i;
+}
+
+static tm_status take_call(void *to, const struct tm_event *event)
+{
+    struct copy_seen *const seen = to;
+    const int64_t i = event->record.start_ps / 10;
+    char own[NUMBER_MOST * 2];
+
+    (void)snprintf(own, sizeof(own), "device=%d correlation_id=%d kind=<launch>", (int)device_of_call(i),
+                   (int)id_of_call(i));
+    assert_string_equal(text_of(seen->x, xspace_own(seen->x, event->own, &event->record)), own);
+    assert_int_equal(event->record.correlation, id_of_call(i));
+    seen->count++;
+    return TM_OK;
+}
+
+static void one_number_that_varies_is_that_of_each_call(void **state)
+{
+    static const struct tm_chosen_steps all = { .all = true };
+    struct xb_space *const space = xb_space_new();
+    struct xb_line *const line = xb_line(xb_plane(space, "/host:CPU"), 1, "thread", 0);
+    struct xspace_run x;
+    struct copy_seen seen = { .x = &x };
+
+    (void)state;
+    for (int64_t i = 0; i < CALLS; i++) {
+        xb_event(line, "cuLaunchKernel", i * 10, 5);
+        xb_int(line, "device", device_of_call(i));
+        xb_int(line, "correlation_id", id_of_call(i));
+        xb_ref(line, "kind", "launch");
+    }
+    for (size_t memory_mib = 32; memory_mib <= 256; memory_mib *= 8) {
+        const struct xspace_options options = { .memory_mib = memory_mib, .keeps_arguments = true };
+
+        seen.count = 0;
+        assert_int_equal(scan_space(&x, space, NULL, &options), TM_OK);
+        assert_int_equal(xspace_survey(&x, &all), TM_OK);
+        assert_int_equal(tm_host_events(&x.host, take_call, &seen), TM_OK);
+        assert_int_equal(seen.count, CALLS);
+        xspace_close(&x);
+    }
+    xb_space_free(space);
+}
+
 static void a_copy_that_its_launch_tells_of_keeps_its_own(void **state)
 {
     struct xb_space *const space = xb_space_new();
@@ -793,6 +848,7 @@ int main(void)
         cmocka_unit_test(what_the_metadata_says_is_common_to_its_events),
         cmocka_unit_test(another_name_for_the_viewer_is_an_argument),
         cmocka_unit_test(each_event_of_many_lines_has_its_own),
+        cmocka_unit_test(one_number_that_varies_is_that_of_each_call),
         cmocka_unit_test(what_was_met_before_is_the_same_again),
         cmocka_unit_test(a_copy_that_its_launch_tells_of_keeps_its_own),
         cmocka_unit_test(a_large_event_keeps_what_fits),

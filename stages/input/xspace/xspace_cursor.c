@@ -527,6 +527,9 @@ static void take_template(struct xspace_cursor *c, struct tm_xresult *known, con
     if (!known->template && !known->has_no_template && raw->record.kind != TM_COUNTER) {
         known->template = find_template(c, stats, raw);
         known->has_no_template = !known->template;
+        known->has_one_number =
+            known->template && known->is_usual &&
+            tm_xknown_has_one_number(c->x->known, &c->kin, (known->flags & TM_FLAG_CORRELATION) != 0);
     }
     if (!known->template)
         return;
@@ -683,6 +686,21 @@ static void take_head(struct tm_xevent *event, const struct tm_xhead *head)
     event->is_aggregated = false;
 }
 
+/* Keep the number of a record with the result for its event, if it depends on one number of its arguments.  Where that
+ * is equal to the correlation id, the record's template has its hole in place of either. */
+static void keep_number(struct xspace_cursor *c, const struct tm_xresult *known, const struct tm_raw_record *raw,
+                        uint32_t number)
+{
+    const struct tm_record *const r = &raw->record;
+    const int64_t value = c->event.facts.ints[TM_STAT_UNKNOWN];
+    const bool has_own_hole =
+        !(r->flags & TM_FLAG_CORRELATION) || (r->correlation && r->correlation != (uint64_t)value);
+
+    if (known->has_one_number && r->flags & TM_FLAG_TEMPLATE && !raw->own.length && r->kind == TM_SPAN &&
+        has_own_hole && number <= UINT16_MAX)
+        tm_xknown_keep_signature(c->x->known, known, value, r->track, (uint16_t)number);
+}
+
 /* The number of a record, remembered with the result for its event. */
 static uint32_t number_of(struct xspace_cursor *c, struct tm_xresult *known, const struct tm_raw_record *raw)
 {
@@ -764,10 +782,12 @@ static void put_other(struct xspace_cursor *c, struct tm_xresult *known, const s
     if (!make_any_record(c, known, bytes, head, &raw))
         return;
     number = known ? number_of(c, known, &raw) : 0;
-    if (number)
+    if (number) {
+        keep_number(c, known, &raw, number);
         tm_batch_put_number(batch, number, &raw);
-    else
+    } else {
         (void)tm_batch_put(batch, has_list(c, &raw) ? NULL : &c->x->signatures, &raw);
+    }
 }
 
 static tm_status next_batch(struct tm_cursor *cursor, struct tm_batch *batch)

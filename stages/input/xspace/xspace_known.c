@@ -21,6 +21,8 @@ static uint32_t bits_for(size_t bytes, size_t row_bytes)
     return bits;
 }
 
+static const size_t numbered_bytes = sizeof(struct tm_xnumbered) << NUMBERED_BITS;
+
 struct tm_xknown *tm_xknown_new(struct tm_xspace *x)
 {
     struct tm_run *const run = x->source.trace->run;
@@ -37,7 +39,9 @@ struct tm_xknown *tm_xknown_new(struct tm_xspace *x)
         tm_take(&run->budget, TM_ACCOUNT_METADATA, sizeof(struct tm_xshape) << known->shape_bits, &run->error);
     known->tags = tm_take(&run->budget, TM_ACCOUNT_METADATA, sizeof(struct tm_xtag) << known->shape_bits, &run->error);
     known->slots = tm_take(&run->budget, TM_ACCOUNT_METADATA, sizeof(struct tm_xslot) << known->slot_bits, &run->error);
-    if (known->tags && known->shapes && known->slots)
+    if (x->source.trace->keeps_arguments && tm_budget_draw(&run->budget, numbered_bytes))
+        known->numbered = tm_take(&run->budget, TM_ACCOUNT_METADATA, numbered_bytes, &run->error);
+    if (known->tags && known->shapes && known->slots && !tm_failed(run))
         return known;
     tm_xknown_free(known);
     return NULL;
@@ -50,6 +54,10 @@ void tm_xknown_free(struct tm_xknown *known)
     if (!known)
         return;
     budget = &known->x->source.trace->run->budget;
+    if (known->numbered) {
+        tm_give(budget, TM_ACCOUNT_METADATA, known->numbered, numbered_bytes);
+        tm_budget_put_back(budget, numbered_bytes);
+    }
     tm_give(budget, TM_ACCOUNT_METADATA, known->tags, known->tags ? sizeof(struct tm_xtag) << known->shape_bits : 0);
     tm_give(budget, TM_ACCOUNT_METADATA, known->shapes,
             known->shapes ? sizeof(struct tm_xshape) << known->shape_bits : 0);
@@ -249,6 +257,25 @@ size_t tm_xknown_numbers(struct tm_xknown *known, const struct tm_xkin *kin, con
         to += bytes;
     }
     return (size_t)(to - begin);
+}
+
+bool tm_xknown_has_one_number(struct tm_xknown *known, const struct tm_xkin *kin, bool has_id)
+{
+    const struct tm_xshape *const shape = find_shape(known, kin);
+    unsigned ids = 0, others = 0;
+
+    for (size_t i = 0; i < shape->hole_count; i++) {
+        ids += shape->holes[i].stat == TM_STAT_CORRELATION_ID;
+        others += shape->holes[i].stat == TM_STAT_UNKNOWN;
+    }
+    return others == 1 && ids == has_id && ids + others == shape->hole_count;
+}
+
+void tm_xknown_keep_signature(struct tm_xknown *known, const struct tm_xresult *result, int64_t number, uint32_t track,
+                              uint16_t signature)
+{
+    if (known->numbered)
+        *numbered_at(known, key_of(result), number) = (struct tm_xnumbered){ key_of(result), number, track, signature };
 }
 
 /* --- finding --- */

@@ -152,8 +152,10 @@ struct tm_xresult {
     bool is_counter : 1;
     bool has_step_num : 1, has_size : 1, has_ordinal : 1; /* a size that is a string is none */
     bool has_device_times : 1;
-    bool is_usual : 1;     /* of its numbers a correlation id is used at the most */
-    uint16_t signature[2]; /* of a usual one's records on `track`: with a length, without; 0 = not requested yet */
+    bool is_usual : 1;       /* of its numbers a correlation id is used at the most */
+    bool has_one_number : 1; /* a usual one; beside a correlation id, its arguments vary in one number: its records'
+                              * signatures are kept by that number */
+    uint16_t signature[2];   /* of a usual one's records on `track`: with a length, without; 0 = not requested yet */
     uint32_t track;
 };
 
@@ -247,6 +249,13 @@ extern const struct tm_xfinder tm_xknown_finder_bmi2; /* xspace_known_bmi2.c; no
  * numbers matter, too (an allocation). */
 void tm_xknown_learn(struct tm_xknown *known, const struct tm_xkin *kin, const struct tm_wire *stats,
                      const struct tm_xresult *result);
+
+/* Whether the numbers of an event that was found are one number, and a correlation id where it has one. */
+bool tm_xknown_has_one_number(struct tm_xknown *known, const struct tm_xkin *kin, bool has_id);
+/* Keep the signature of such an event's record, which has a length and whose arguments are those of a template.
+ * in:     number  numbers[TM_STAT_UNKNOWN] of the event */
+void tm_xknown_keep_signature(struct tm_xknown *known, const struct tm_xresult *result, int64_t number, uint32_t track,
+                              uint16_t signature);
 
 /* Which statistics of an event that was found are numbers that vary.
  * out:    *holes   bit n: the n-th one
