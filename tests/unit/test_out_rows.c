@@ -141,7 +141,7 @@ static void test_devices_without_a_process(void **state)
                                           .device = i,
                                           .order = TM_COUNTER_BUSY };
 
-        tm_out_rows_use_counter(rows, &rig.recorder.writer, &counter, &row, &written);
+        row = *tm_out_rows_use_counter(rows, &rig.recorder.writer, &counter, &written);
         assert_int_equal(row.order, (18 + 2 * 2 + i) * 64); /* steps and gaps of both come first */
         group.uuid = row.parent;
     }
@@ -254,9 +254,10 @@ static void test_ids(void **state)
             rig.trace.host = k / 5;
             row[turn][k] = *tm_out_rows_use(rows, w, k % 5 / 2, k % 2, &written);
         }
-        tm_out_rows_use_counter(rows, w, &counter, &row[turn][10], &written);
+        row[turn][10] = *tm_out_rows_use_counter(rows, w, &counter, &written);
         counter.process = 3;
-        tm_out_rows_use_counter(rows, w, &counter, &row[turn][11], &written);
+        counter.file = 0;
+        row[turn][11] = *tm_out_rows_use_counter(rows, w, &counter, &written);
         tm_out_rows_free(rows);
     }
     rig.trace.host = 0;

@@ -229,7 +229,9 @@ static void name_derived_counter(struct tm_exporter *e, const struct tm_derived_
     (void)snprintf(name + used, TM_OWN_NAME_BYTES - used, " \u00b7 %s", e->options.side->label);
 }
 
-static void exporter_take_derived_counter(struct tm_exporter *e, const struct tm_derived_row *row, int64_t time_ps)
+/* The value of a counter that has none yet in the current host, or whose place another one took. */
+static uint64_t count_derived(struct tm_exporter *e, const struct tm_derived_row *row,
+                              const struct tm_counter_value *value, int64_t time_ps)
 {
     const bool is_share = row->sort != TM_DERIVED_QUEUE;
     char name[TM_OWN_NAME_BYTES];
@@ -243,15 +245,24 @@ static void exporter_take_derived_counter(struct tm_exporter *e, const struct tm
                  : is_share                                               ? TM_COUNTER_BUSY
                                                                           : TM_COUNTER_QUEUE,
     };
-    const bool is_whole = !is_share && row->value == trunc(row->value) && fabs(row->value) < 9e15;
-    const struct tm_counter_value value =
-        is_whole ? tm_whole_value((int64_t)row->value) : (struct tm_counter_value){ .value = row->value };
 
     name_derived_counter(e, row, name);
-    if (isfinite(row->value))
-        tm_exporter_count(e, &c, &value, time_ps);
-    else
+    return tm_exporter_count(e, &c, value, time_ps);
+}
+
+static void exporter_take_derived_counter(struct tm_exporter *e, const struct tm_derived_row *row, int64_t time_ps)
+{
+    const bool is_whole = row->sort == TM_DERIVED_QUEUE && row->value == trunc(row->value) && fabs(row->value) < 9e15;
+    const struct tm_counter_value value =
+        is_whole ? tm_whole_value((int64_t)row->value) : (struct tm_counter_value){ .value = row->value };
+    struct tm_known_counter *const known = &e->counters[(row->device * 8 + row->row + row->sort) % TM_KNOWN_COUNTERS];
+
+    if (!isfinite(row->value))
         tm_tally_add(&e->run->tallies, TM_TALLY_COUNTER_WITHOUT_VALUE, 1);
+    else if (known->series && known->sort == row->sort && known->device == row->device && known->row == row->row)
+        tm_exporter_count_again(e, known->series, &value, time_ps);
+    else
+        *known = (struct tm_known_counter){ count_derived(e, row, &value, time_ps), row->device, row->row, row->sort };
 }
 
 /* Arrows: those that the file has, and those from calls to what they launched.  Where a start is left out, so are its
@@ -517,8 +528,8 @@ static uint64_t exporter_launch_arrow(const struct tm_exporter *e, const struct 
 
 /* Complete the event of a span, which may have been released, for the writer, with those of its marks.  The span is as
  * before when the writer has it: a copy for each start and each end costs 5% of the writing. */
-static void give_event(struct tm_exporter *e, struct tm_lane_span *span, uint8_t marks,
-                       void (*take)(struct tm_trace_writer *w, const struct tm_out_event *event))
+static inline void give_event(struct tm_exporter *e, struct tm_lane_span *span, uint8_t marks,
+                              void (*take)(struct tm_trace_writer *w, const struct tm_out_event *event))
 {
     struct tm_out_event *const event = &span->event;
     const struct tm_trace *const trace = event->trace;
@@ -947,11 +958,12 @@ static void cut(struct tm_exporter *e, int64_t time_ps, int64_t end_ps)
 
 static void cut_where_wanted(struct tm_exporter *e, int64_t time_ps)
 {
+    if (!e->may_cut || tm_failed(e->run))
+        return;
     const size_t open = tm_lanes_count(e->lanes) + (e->work_lanes ? tm_lanes_count(e->work_lanes) : 0);
 
     /* A limit ends a part before its calls have all come. */
-    if (e->may_cut && !tm_failed(e->run) &&
-        e->options.wants_cut(e->options.to, &e->counts, e->writer->type->raw_bytes(e->writer), open, time_ps))
+    if (e->options.wants_cut(e->options.to, &e->counts, e->writer->type->raw_bytes(e->writer), open, time_ps))
         cut(e, time_ps, e->work_lanes ? earlier(time_ps, part_end(e) - 1) : time_ps);
 }
 

@@ -182,20 +182,15 @@ struct tm_export_side {
 /* Before the first host.  owns: keeps the side */
 void tm_out_rows_set_side(struct tm_out_rows *r, const struct tm_export_side *side);
 
-/* Something is to be written on a row: its process, the row and the lane are written before, if the file does not
- * have them yet.
- * out: valid until another row is used; *rows  grows by how many were written */
-const struct tm_out_row *tm_out_rows_use(struct tm_out_rows *r, struct tm_trace_writer *writer, uint64_t number,
-                                         uint32_t lane, uint64_t *rows);
-
 /* A counter of a process. */
 struct tm_counter_row {
     uint64_t hash; /* hash of its identity within its process; unique */
     tm_strid name, unit;
     uint32_t process;
-    uint32_t device; /* of computed rows; of idle time its cause; of others anything */
-    uint32_t file;   /* of tm_out_rows: 0 at first */
-    uint8_t order;   /* enum tm_counter_order */
+    uint32_t device;       /* of computed rows; of idle time its cause; of others anything */
+    uint32_t file;         /* of tm_out_rows: 0 at first */
+    uint8_t order;         /* enum tm_counter_order */
+    struct tm_out_row row; /* of that file */
 };
 
 enum tm_counter_order {
@@ -206,8 +201,9 @@ enum tm_counter_order {
     TM_COUNTER_RECORDED
 };
 
-void tm_out_rows_use_counter(struct tm_out_rows *r, struct tm_trace_writer *writer, struct tm_counter_row *counter,
-                             struct tm_out_row *row, uint64_t *rows);
+/* As tm_out_rows_use. */
+const struct tm_out_row *tm_out_rows_use_counter(struct tm_out_rows *r, struct tm_trace_writer *writer,
+                                                 struct tm_counter_row *counter, uint64_t *rows);
 
 /* A row that the current file has, ready to be used again: the same few are used for each event, twice. */
 enum { TM_NEAR_ROWS = 256 };
@@ -246,6 +242,28 @@ struct tm_out_rows {
     bool has_verdict;
     char of_host[160]; /* " \u00b7 host0": after names of rows that may be pinned, where there are several hosts */
 };
+
+static inline struct near_row *tm_near_row(struct tm_out_rows *r, uint64_t number, uint32_t lane)
+{
+    return &r->near[(number * 5 + lane) % TM_NEAR_ROWS];
+}
+
+/* Write what the file lacks of a row, and keep it near. */
+const struct tm_out_row *tm_out_rows_make(struct tm_out_rows *r, struct tm_trace_writer *writer, uint64_t number,
+                                          uint32_t lane, uint64_t *rows);
+
+/* Something is to be written on a row: its process, the row and the lane are written before, if the file does not
+ * have them yet.
+ * out: valid until another row is used; *rows  grows by how many were written */
+static inline const struct tm_out_row *tm_out_rows_use(struct tm_out_rows *r, struct tm_trace_writer *writer,
+                                                       uint64_t number, uint32_t lane, uint64_t *rows)
+{
+    const struct near_row *const near = tm_near_row(r, number, lane);
+
+    if (near->file == r->file && near->number == number && near->lane == lane && near->host == r->trace->host)
+        return &near->row;
+    return tm_out_rows_make(r, writer, number, lane, rows);
+}
 
 /* From ordered events to calls of a trace writer: rows, lanes, cuts, counters, arrows; docs/convert.md specifies the
  * output.  One exporter writes one output: a file, or a sequence of parts.  Memory: the account `threads` for open
@@ -376,7 +394,7 @@ struct tm_lost_flows {
     uint64_t seed;
 };
 
-enum { TM_KNOWN_KEYS = 256, TM_KNOWN_TRACKS = 64, TM_KNOWN_CATEGORIES = 8192 };
+enum { TM_KNOWN_KEYS = 256, TM_KNOWN_TRACKS = 64, TM_KNOWN_CATEGORIES = 8192, TM_KNOWN_COUNTERS = 64 };
 
 /* A track of the current host, copied: what its table returns is valid only until the next look. */
 struct tm_known_track {
@@ -388,6 +406,13 @@ struct tm_known_track {
 struct tm_known_category {
     uint32_t template; /* 0 = none */
     tm_strid category; /* 0 = it has none */
+};
+
+/* The series of a computed counter of the current host: its name and identity are made once. */
+struct tm_known_counter {
+    uint64_t series; /* and 1; 0 = none */
+    uint32_t device, row;
+    uint8_t sort; /* enum tm_derived_sort */
 };
 
 struct tm_exporter {
@@ -412,6 +437,7 @@ struct tm_exporter {
     struct tm_name_answer keys[TM_KNOWN_KEYS];    /* of arguments: whether it is "counter_value" */
     struct tm_known_track tracks[TM_KNOWN_TRACKS];            /* of the current host, by number */
     struct tm_known_category categories[TM_KNOWN_CATEGORIES]; /* the same, by template */
+    struct tm_known_counter counters[TM_KNOWN_COUNTERS];      /* the same, computed */
     tm_strid no_name, own_category, bytes_unit, percent_unit, classes[TM_CLASS_COUNT];
     struct tm_key counter_value;
     /* of the current host */
@@ -463,8 +489,12 @@ struct tm_counter_key {
     const struct tm_event *event; /* NULL = computed */
 };
 
-/* A value of a counter, whose series is created if necessary. */
-void tm_exporter_count(struct tm_exporter *e, const struct tm_counter_key *c, const struct tm_counter_value *value,
-                       int64_t time_ps);
+/* A value of a counter, whose series is created if necessary.
+ * out: the number of the series, and 1: for tm_exporter_count_again; 0 = it is not kept */
+uint64_t tm_exporter_count(struct tm_exporter *e, const struct tm_counter_key *c, const struct tm_counter_value *value,
+                           int64_t time_ps);
+/* A computed value of a series. */
+void tm_exporter_count_again(struct tm_exporter *e, uint64_t series, const struct tm_counter_value *value,
+                             int64_t time_ps);
 
 #endif

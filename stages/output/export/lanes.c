@@ -32,7 +32,7 @@ struct node {
     uint8_t *held;   /* own and common arguments; NULL = none */
     size_t held_bytes;
     uint32_t outer;         /* on its lane; of a free node the next free one */
-    uint32_t before, after; /* in the order of opening */
+    uint32_t before, after; /* in the order of opening; if spans are held */
     struct tm_lane_span span;
 };
 
@@ -489,6 +489,21 @@ static struct slot *make_room(struct tm_lanes *l, const struct tm_lane_span *spa
     return slot;
 }
 
+/* The order of opening is that of tm_lanes_each. */
+static void link_opened(struct tm_lanes *l, struct node *n, uint32_t number)
+{
+    n->before = l->last;
+    n->after = NO_NODE;
+    *(n->before == NO_NODE ? &l->first : &node_at(l, n->before)->after) = number;
+    l->last = number;
+}
+
+static void unlink_opened(struct tm_lanes *l, const struct node *n)
+{
+    *(n->before == NO_NODE ? &l->first : &node_at(l, n->before)->after) = n->after;
+    *(n->after == NO_NODE ? &l->last : &node_at(l, n->after)->before) = n->before;
+}
+
 static void link_node(struct tm_lanes *l, struct slot *slot, uint32_t number)
 {
     struct node *const n = node_at(l, number);
@@ -498,13 +513,8 @@ static void link_node(struct tm_lanes *l, struct slot *slot, uint32_t number)
     n->outer = lane->inner;
     *lane = (struct lane){ n->span.event.end_ps, n->span.key, number, lane->depth + 1 };
     l->slots_empty -= !slot->open++;
-    n->before = l->last;
-    n->after = NO_NODE;
-    if (l->last == NO_NODE)
-        l->first = number;
-    else
-        node_at(l, l->last)->after = number;
-    l->last = number;
+    if (l->options.holds)
+        link_opened(l, n, number);
     add_entry(l, (struct entry){ n->span.event.end_ps, number });
 }
 
@@ -560,8 +570,8 @@ static void unlink_node(struct tm_lanes *l, uint32_t number)
     }
     if (!--slot->open)
         empty_slot(l, slot);
-    *(n->before == NO_NODE ? &l->first : &node_at(l, n->before)->after) = n->after;
-    *(n->after == NO_NODE ? &l->last : &node_at(l, n->after)->before) = n->before;
+    if (l->options.holds)
+        unlink_opened(l, n);
 }
 
 /* A span that is in no order of ends any more: valid until the next change. */
@@ -574,6 +584,8 @@ static struct tm_lane_span *take_out(struct tm_lanes *l, uint32_t number)
 
 struct tm_lane_span *tm_lanes_next_end(struct tm_lanes *l, int64_t until_ps)
 {
+    if (l->soon_count && l->soon[l->soon_count - 1].end_ps > until_ps)
+        return NULL;
     release_ended(l);
     if (!l->soon_count && l->heap_count)
         find_soon_ones(l);

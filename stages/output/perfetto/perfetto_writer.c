@@ -472,11 +472,8 @@ static uint8_t *event_place(struct tm_perfetto *w)
     return w->packets.block->bytes + w->packets.block->used + PACKET_HEAD_LEAST;
 }
 
-/* The packet of the event that was made from `event` up to `to`, which moves where the packet's head takes more or less
- * than is before it.  What is the same in many packets is together, before the time, which never is: that is a tenth of
- * the deflated bytes, and of the time that deflating takes.
- * in: ns  after the packet before */
-static void put_packet(struct tm_perfetto *w, uint64_t ns, uint8_t *event, uint8_t *to)
+/* A packet of any length, with or without new strings. */
+TM_NOT_INLINE void put_any_packet(struct tm_perfetto *w, uint64_t ns, uint8_t *event, uint8_t *to)
 {
     uint8_t *at = w->packets.block->bytes + w->packets.block->used;
     const size_t event_bytes = (size_t)(to - event);
@@ -498,6 +495,35 @@ static void put_packet(struct tm_perfetto *w, uint64_t ns, uint8_t *event, uint8
     packets_add(&w->packets, head + rest);
     if (w->names.is_cut)
         tm_tally_add(&w->base.run->tallies, TM_TALLY_LONG_ARGUMENTS, 1);
+}
+
+/* The packet of the event that was made from `event` up to `to`, which moves where the packet's head takes more or less
+ * than is before it.  What is the same in many packets is together, before the time, which never is: that is a tenth of
+ * the deflated bytes, and of the time that deflating takes.  The head of a short packet without new strings is written
+ * at once: 70 instructions less for each packet.
+ * in: ns  after the packet before */
+static inline void put_packet(struct tm_perfetto *w, uint64_t ns, uint8_t *event, uint8_t *to)
+{
+    struct packet_block *const block = w->packets.block;
+    const size_t event_bytes = (size_t)(to - event);
+    const size_t packet = PACKET_HEAD_LEAST - 2 + event_bytes + 1 + tm_pb_number_bytes(ns), bytes = packet + 2;
+
+    if (packet > INT8_MAX || event != event_place(w) || w->names.fresh_used || w->names.is_cut ||
+        block->used + bytes > TM_PACKETS_BLOCK_BYTES) {
+        put_any_packet(w, ns, event, to);
+        return;
+    }
+    (void)tm_pb_varint(to, TIMESTAMP, ns);
+    const uint8_t head[PACKET_HEAD_LEAST] = {
+        TRACE_PACKET << 3 | TM_PB_BYTES,    (uint8_t)packet,
+        SEQUENCE_ID << 3 | TM_PB_VARINT,    TM_PERFETTO_SEQUENCE,
+        SEQUENCE_FLAGS << 3 | TM_PB_VARINT, TM_PERFETTO_USES_NAMES,
+        TRACK_EVENT << 3 | TM_PB_BYTES,     (uint8_t)event_bytes,
+    };
+
+    memcpy(event - PACKET_HEAD_LEAST, head, sizeof(head));
+    block->used += bytes;
+    w->packets.raw_bytes += bytes;
 }
 
 /* The event that was made up to `to`, at a time. */

@@ -764,18 +764,16 @@ static void make_row(struct tm_out_rows *r, struct tm_trace_writer *writer, uint
         use_lane(r, writer, number, lane, thread.process, row, rows);
 }
 
-const struct tm_out_row *tm_out_rows_use(struct tm_out_rows *r, struct tm_trace_writer *writer, uint64_t number,
-                                         uint32_t lane, uint64_t *rows)
+const struct tm_out_row *tm_out_rows_make(struct tm_out_rows *r, struct tm_trace_writer *writer, uint64_t number,
+                                          uint32_t lane, uint64_t *rows)
 {
-    struct near_row *const near = &r->near[(number * 5 + lane) % TM_NEAR_ROWS];
+    struct near_row *const near = tm_near_row(r, number, lane);
 
-    if (near->file != r->file || near->number != number || near->lane != lane || near->host != r->trace->host) {
-        make_row(r, writer, number, lane, &near->row, rows);
-        near->number = number;
-        near->lane = lane;
-        near->host = r->trace->host;
-        near->file = r->file;
-    }
+    make_row(r, writer, number, lane, &near->row, rows);
+    near->number = number;
+    near->lane = lane;
+    near->host = r->trace->host;
+    near->file = r->file;
     return &near->row;
 }
 
@@ -794,14 +792,16 @@ static uint32_t counter_rank(const struct tm_out_rows *r, const struct tm_counte
     }
 }
 
-void tm_out_rows_use_counter(struct tm_out_rows *r, struct tm_trace_writer *writer, struct tm_counter_row *counter,
-                             struct tm_out_row *row, uint64_t *rows)
+const struct tm_out_row *tm_out_rows_use_counter(struct tm_out_rows *r, struct tm_trace_writer *writer,
+                                                 struct tm_counter_row *counter, uint64_t *rows)
 {
-    const struct out_process process = use_process(r, writer, counter->process, rows);
-    const bool is_new = counter->file != r->file;
+    struct out_process process;
 
+    if (counter->file == r->file)
+        return &counter->row;
+    process = use_process(r, writer, counter->process, rows);
     counter->file = r->file;
-    *row = (struct tm_out_row){
+    counter->row = (struct tm_out_row){
         .uuid = uuid_of(r, TM_OUT_COUNTER, counter->process, counter->hash),
         .parent = uuid_of(r, TM_OUT_PROCESS, counter->process, 0),
         .sort = TM_OUT_COUNTER,
@@ -812,9 +812,9 @@ void tm_out_rows_use_counter(struct tm_out_rows *r, struct tm_trace_writer *writ
         .order = after_threads,
     };
     if (counter->order != TM_COUNTER_RECORDED)
-        row->order = (int64_t)counter_rank(r, counter) * LANE_PLACES;
-    if (is_new)
-        write_row(writer, row, rows);
+        counter->row.order = (int64_t)counter_rank(r, counter) * LANE_PLACES;
+    write_row(writer, &counter->row, rows);
+    return &counter->row;
 }
 
 /* Series of counters: their identity, their names, and the last value of each, which a part starts with.
@@ -825,7 +825,7 @@ enum { SLOTS_FIRST = 256, ROWS_BYTES = 64 << 10, SERIES_NAME_MOST = 1024 };
 struct tm_series {
     struct tm_counter_row row;
     struct tm_counter_value last;
-    bool is_kept; /* false: past TM_SERIES_MOST */
+    uint64_t number; /* of its row, and 1; 0 = it is not kept: past TM_SERIES_MOST */
 };
 
 /* --- the table --- */
@@ -853,6 +853,7 @@ static void make_slots(struct tm_exporter *e, size_t count)
 void tm_exporter_begin_counters(struct tm_exporter *e)
 {
     tm_exporter_end_counters(e);
+    memset(e->counters, 0, sizeof(e->counters));
     e->series.seed = tm_hash_seed(&e->series);
     e->series.rows = tm_rows_new_paged(e->run, TM_ACCOUNT_MODEL, sizeof(struct tm_series), ROWS_BYTES, PAGE_BYTES);
     make_slots(e, SLOTS_FIRST);
@@ -950,14 +951,14 @@ static struct tm_series *find_series(struct tm_exporter *e, const struct tm_coun
     fresh->row.unit = c->unit;
     fresh->row.order = c->order;
     fresh->last.value = NAN;
-    fresh->is_kept = tm_rows_count(t->rows) < TM_SERIES_MOST;
     fresh->row.name = name_counter(e, c);
-    if (!fresh->is_kept)
+    if (tm_rows_count(t->rows) == TM_SERIES_MOST)
         return fresh;
+    fresh->number = tm_rows_count(t->rows) + 1;
     tm_rows_append(t->rows, fresh);
     if (tm_failed(e->run))
         return fresh;
-    t->slots[slot] = (uint32_t)tm_rows_count(t->rows);
+    t->slots[slot] = (uint32_t)fresh->number;
     if (tm_rows_count(t->rows) * 2 > t->slot_count)
         make_slots(e, t->slot_count * 2);
     return tm_rows_change(t->rows, tm_rows_count(t->rows) - 1);
@@ -966,9 +967,8 @@ static struct tm_series *find_series(struct tm_exporter *e, const struct tm_coun
 static void write_value(struct tm_exporter *e, struct tm_series *series, int64_t time_ps, const struct tm_event *event,
                         bool is_repeated)
 {
-    struct tm_out_row row;
     const struct tm_out_counter counter = {
-        .row = &row,
+        .row = tm_out_rows_use_counter(e->rows, e->writer, &series->row, &e->counts.rows),
         .time_ps = time_ps,
         .value = series->last.value,
         .whole = series->last.whole,
@@ -978,7 +978,6 @@ static void write_value(struct tm_exporter *e, struct tm_series *series, int64_t
         .start_ps = event ? event->record.start_ps : 0,
     };
 
-    tm_out_rows_use_counter(e->rows, e->writer, &series->row, &row, &e->counts.rows);
     e->counts.counters++;
     tm_exporter_note_time(e, time_ps);
     e->writer->type->counter(e->writer, &counter);
@@ -989,18 +988,28 @@ static bool is_same(const struct tm_counter_value *a, const struct tm_counter_va
     return a->is_whole == b->is_whole && (a->is_whole ? a->whole == b->whole : a->value == b->value);
 }
 
-void tm_exporter_count(struct tm_exporter *e, const struct tm_counter_key *c, const struct tm_counter_value *value,
-                       int64_t time_ps)
+uint64_t tm_exporter_count(struct tm_exporter *e, const struct tm_counter_key *c, const struct tm_counter_value *value,
+                           int64_t time_ps)
 {
-    struct tm_series fresh = { .is_kept = false };
+    struct tm_series fresh = { .number = 0 };
     struct tm_series *const series = find_series(e, c, &fresh);
 
     if (c->only_changes && is_same(&series->last, value))
-        return;
-    if (!series->is_kept && e->may_cut)
+        return series->number;
+    if (!series->number && e->may_cut)
         tm_tally_add(&e->run->tallies, TM_TALLY_COUNTER_NOT_REPEATED, 1);
     series->last = *value;
     write_value(e, series, time_ps, c->event, false);
+    return series->number;
+}
+
+void tm_exporter_count_again(struct tm_exporter *e, uint64_t number, const struct tm_counter_value *value,
+                             int64_t time_ps)
+{
+    struct tm_series *const series = tm_rows_change(e->series.rows, number - 1);
+
+    series->last = *value;
+    write_value(e, series, time_ps, NULL, false);
 }
 
 void tm_exporter_repeat_counters(struct tm_exporter *e, int64_t time_ps)
