@@ -6,47 +6,48 @@
 
 /* Ends of open spans are kept with the earliest on top: a span overlaps some open one if it ends after that. */
 
-/* Below all that end earlier; nearly always on top. */
-static void put_end(struct tm_span_order *order, int64_t end_ps)
+/* Put an end below all that end earlier; nearly always on top.  out: how many there are */
+TM_NOT_INLINE uint32_t put_end_below(int64_t *ends, uint32_t depth, int64_t end_ps)
 {
-    uint32_t at = order->depth;
+    uint32_t at = depth;
 
-    if (at == TM_SPAN_ORDER_DEEPEST)
-        return;
-    for (; at && order->ends[at - 1] < end_ps; at--)
-        order->ends[at] = order->ends[at - 1];
-    order->ends[at] = end_ps;
-    order->depth++;
+    for (; at && ends[at - 1] < end_ps; at--)
+        ends[at] = ends[at - 1];
+    ends[at] = end_ps;
+    return depth + 1;
 }
 
-static inline void compare_before(struct tm_span_order *order, struct tm_trace *trace, int64_t start_ps, int64_t dur_ps,
-                                  tm_strid name)
+static inline uint32_t put_end(int64_t *ends, uint32_t depth, int64_t end_ps)
 {
-    if (order->has_before && start_ps == order->start_ps && dur_ps == order->dur_ps &&
-        tm_names_are_same(trace->names, name, order->name))
-        tm_tally_add(&trace->run->tallies, TM_TALLY_REPEATED_EVENT, 1);
-    order->has_before = true;
-    order->start_ps = start_ps;
-    order->dur_ps = dur_ps;
-    order->name = name;
+    if (depth == TM_SPAN_ORDER_DEEPEST)
+        return depth;
+    if (depth && ends[depth - 1] < end_ps)
+        return put_end_below(ends, depth, end_ps);
+    ends[depth] = end_ps;
+    return depth + 1;
 }
 
-static inline void take_span(struct tm_span_order *order, struct tm_trace *trace, int64_t start_ps, int64_t dur_ps,
-                             tm_strid name)
+/* in:     depth  of order->ends, of which order->depth is not current.  out: the new one */
+static inline uint32_t take_span(struct tm_span_order *order, uint32_t depth, struct tm_trace *trace, int64_t start_ps,
+                                 int64_t dur_ps)
 {
-    uint32_t depth = order->depth;
     int64_t end_ps;
 
     if (__builtin_add_overflow(start_ps, dur_ps, &end_ps))
         end_ps = INT64_MAX;
     while (depth && order->ends[depth - 1] <= start_ps)
         depth--;
-    order->depth = depth;
     if (depth && end_ps > order->ends[depth - 1])
         tm_tally_add(&trace->run->tallies, TM_TALLY_OVERLAPPING_SPAN, 1);
-    if (dur_ps > 0)
-        put_end(order, end_ps);
-    compare_before(order, trace, start_ps, dur_ps, name);
+    return dur_ps > 0 ? put_end(order->ends, depth, end_ps) : depth;
+}
+
+static inline void compare_before(struct tm_span_before *before, struct tm_trace *trace, struct tm_span_before next)
+{
+    if (next.start_ps == before->start_ps && next.dur_ps == before->dur_ps && before->is_any &&
+        tm_names_are_same(trace->names, next.name, before->name))
+        tm_tally_add(&trace->run->tallies, TM_TALLY_REPEATED_EVENT, 1);
+    *before = next;
 }
 
 static inline bool is_ordered_span(uint8_t kind, uint8_t class)
@@ -56,19 +57,31 @@ static inline bool is_ordered_span(uint8_t kind, uint8_t class)
 
 void tm_span_order_take(struct tm_span_order *order, struct tm_trace *trace, const struct tm_record *record)
 {
-    if (is_ordered_span(record->kind, record->class))
-        take_span(order, trace, record->start_ps, record->dur_ps, record->name);
+    if (!is_ordered_span(record->kind, record->class))
+        return;
+    order->depth = take_span(order, order->depth, trace, record->start_ps, record->dur_ps);
+    compare_before(&order->before, trace,
+                   (struct tm_span_before){ record->start_ps, record->dur_ps, record->name, true });
 }
 
+/* The state stays in registers. */
 void tm_span_order_take_batch(struct tm_span_order *order, struct tm_trace *trace,
                               const struct tm_signatures *signatures, const struct tm_batch *batch)
 {
+    struct tm_span_before before = order->before;
+    uint32_t depth = order->depth;
+
     for (uint32_t i = 0; i < batch->count; i++) {
         const struct tm_signature *const signature = &signatures->rows[batch->signature[i]];
+        const int64_t start_ps = batch->start_ps[i], dur_ps = batch->dur_ps[i];
 
-        if (is_ordered_span(signature->kind, signature->class))
-            take_span(order, trace, batch->start_ps[i], batch->dur_ps[i], signature->name);
+        if (!is_ordered_span(signature->kind, signature->class))
+            continue;
+        depth = take_span(order, depth, trace, start_ps, dur_ps);
+        compare_before(&before, trace, (struct tm_span_before){ start_ps, dur_ps, signature->name, true });
     }
+    order->before = before;
+    order->depth = depth;
 }
 
 /* Tracks are read one after the other in the pass that counts, so one of them is being stored at a time.  A track in

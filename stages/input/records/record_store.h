@@ -144,13 +144,17 @@ tm_status tm_record_source_new(struct tm_trace *trace, struct tm_record_store *s
  * (TM_CLASS_ASYNC), of which a track has many unrelated ones. */
 enum { TM_SPAN_ORDER_DEEPEST = 512 }; /* open at once; those further inside are not compared with the ones around */
 
+struct tm_span_before {
+    int64_t start_ps, dur_ps;
+    tm_strid name;
+    bool is_any;
+};
+
 /* Zeroed = before the first record. */
 struct tm_span_order {
     int64_t ends[TM_SPAN_ORDER_DEEPEST]; /* of the spans that are open, the earliest last */
     uint32_t depth;
-    bool has_before;
-    int64_t start_ps, dur_ps; /* of the span before */
-    tm_strid name;
+    struct tm_span_before before;
 };
 
 /* The next record of the track in the order (start, longer first); what is not a span is skipped. */
