@@ -442,6 +442,30 @@ static void a_full_table_is_begun_anew(void **state)
     close_all(&readings, &t);
 }
 
+/* Names of one file of Python, which differ only after the bytes by which they are looked up. */
+static void names_with_the_same_start_are_found(void **state)
+{
+    enum { NAMES = 60, ROUNDS = 20 };
+    struct readings readings;
+    struct text t;
+    char event[256];
+
+    (void)state;
+    open_all(&readings, &t);
+    put(&t, "[");
+    for (int i = 0; i < NAMES * ROUNDS; i++) {
+        (void)snprintf(
+            event, sizeof(event),
+            "%s{\"ph\":\"X\",\"pid\":1,\"tid\":2,\"ts\":%d,\"dur\":1,\"name\":\"$_operations_generated.py:%d\"}",
+            i ? "," : "", i, 1000 + i % NAMES);
+        put(&t, event);
+    }
+    put(&t, "]");
+    compare_engines(&readings, &t, 0, 0);
+    assert_true(readings.known > NAMES * (ROUNDS - 2));
+    close_all(&readings, &t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -449,6 +473,7 @@ int main(void)
         cmocka_unit_test(other_bytes_are_never_taken_for_those_that_came),
         cmocka_unit_test(any_split_and_any_end_give_the_same),
         cmocka_unit_test(a_full_table_is_begun_anew),
+        cmocka_unit_test(names_with_the_same_start_are_found),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -263,6 +263,17 @@ static struct tm_piece *put_piece(struct tm_chrome_templates *t, struct tm_piece
     return &t->pieces[t->count - 1];
 }
 
+/* The same, and the next search finds it there: also one that the full lookup misses among many with the same start. */
+static struct tm_piece *put_recent(struct tm_chrome_templates *t, struct tm_piece *after, const uint8_t *at,
+                                   uint32_t length, const struct tm_noted_number *number)
+{
+    struct tm_piece *const piece = put_piece(t, after, at, length, number);
+
+    if (piece)
+        *recent_piece(t, after, at) = (uint16_t)(piece - t->pieces);
+    return piece;
+}
+
 /* out: the piece with which the event ends; NULL: it is full */
 static struct tm_piece *put_pieces(struct tm_chrome_reader *r, const uint8_t *begin, const uint8_t *end,
                                    struct tm_chrome_known *known)
@@ -277,12 +288,12 @@ static struct tm_piece *put_pieces(struct tm_chrome_reader *r, const uint8_t *be
 
         if (!may_vary(number, known))
             continue;
-        piece = put_piece(t, piece, at, (uint32_t)(number->at - at), number);
+        piece = put_recent(t, piece, at, (uint32_t)(number->at - at), number);
         at = number->end;
         if (number->kind == TM_NUMBER_ID || number->stat)
             known->varying |= TM_FACT_BIT(number->stat);
     }
-    return piece ? put_piece(t, piece, at, (uint32_t)(end - at), NULL) : NULL;
+    return piece ? put_recent(t, piece, at, (uint32_t)(end - at), NULL) : NULL;
 }
 
 static void put_template(struct tm_chrome_reader *r, struct tm_piece *piece, const struct tm_chrome_known *known)

@@ -16,7 +16,8 @@ enum {
     TM_LEARN_ONE_IN = 64, /* where the credit is used up */
     TM_TRUST_MOST = 64,
     TM_TRUST_GAIN = 4,
-    TM_TRY_ONE_IN = 16, /* if nothing was found recently */
+    TM_TRY_ONE_IN = 16,   /* if nothing was found recently */
+    TM_FORGIVEN_BY = 256, /* this many events that are found make up for one that is learned twice */
     TM_RECENT_BITS = 12,
     TM_RECENT_BYTES = 32, /* of a text, by which recent pieces are found */
 };
@@ -132,6 +133,9 @@ static inline bool tm_chrome_may_be_known(const struct tm_chrome_reader *r)
 /* This many events were found. */
 static inline void tm_chrome_gain_trust(struct tm_chrome_templates *t, int32_t count)
 {
+    const uint32_t forgiven = (uint32_t)count / TM_FORGIVEN_BY;
+
+    t->learned_twice -= forgiven < t->learned_twice ? forgiven : t->learned_twice;
     t->credit = t->credit + count < TM_CREDIT_MOST ? t->credit + count : TM_CREDIT_MOST;
     t->trust = count < TM_TRUST_MOST / TM_TRUST_GAIN && t->trust + count * TM_TRUST_GAIN < TM_TRUST_MOST
                    ? t->trust + count * TM_TRUST_GAIN
