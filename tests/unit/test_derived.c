@@ -624,7 +624,12 @@ static void steps_are_those_of_the_host_and_of_each_device(void **state)
     "'value': 21.5, 'unit': '%', 'limit': null, 'evidence': ['one', 'a text that is longer than twenty-four bytes'], " \
     "'at_stake_ps': 7000000, 'share_pct': 21.5, 'cause': 'because', 'fix': ['do it'], 'where': [{'begin_ps': "         \
     "30000000, 'end_ps': 32000000, 'device': 'vm/gpu:1'}, {'begin_ps': 50000000, 'end_ps': 50000001, 'device': "       \
-    "'h1'}, {'begin_ps': -9000000, 'end_ps': 0, 'device': 'h1/gpu:0'}]}, {'id': 'fact', 'severity': 'info', "          \
+    "'h1'}, {'begin_ps': -9000000, 'end_ps': 0, 'device': 'h1/gpu:0'}]}, {'id': 'transfer_h2d', 'severity': "          \
+    "'warning', 'title': 'Copies', 'value': 1, 'unit': '%', 'limit': null, 'evidence': [], 'at_stake_ps': 0, "         \
+    "'share_pct': null, 'cause': '', 'fix': [], 'where': [{'begin_ps': 46000000, 'end_ps': 48000000, 'device': "       \
+    "'vm/gpu:0'}, {'begin_ps': 40000000, 'end_ps': 43000000, 'device': 'vm/gpu:0'}, {'begin_ps': 60000000, 'end_ps': " \
+    "61000000, 'device': 'vm/gpu:0'}, {'begin_ps': 43000000, 'end_ps': 47000000, 'device': 'vm/gpu:0'}, {'begin_ps': " \
+    "41000000, 'end_ps': 42000000, 'device': 'vm/gpu:1'}]}, {'id': 'fact', 'severity': 'info', "                       \
     "'title': '', 'value': null, 'unit': '', 'limit': null, 'evidence': [], 'at_stake_ps': 0, 'share_pct': null, "     \
     "'cause': '', 'fix': [], 'where': []}]}"
 
@@ -687,8 +692,8 @@ static void findings_stand_at_their_places(void **state)
     assert_int_equal(rows_of(r.derived, 1, TM_DERIVED_FINDING, TM_NONE, rows), 1);
     assert_int_equal(rows[0].start_ps, 50 * US);
     assert_int_equal(rows_of(r.derived, 1, TM_DERIVED_FINDING, 0, rows), 1);
-    assert_true(rows[0].start_ps == 20 * US && rows[0].end_ps == 20 * US); /* nothing is recorded before */
-    assert_int_equal(rows_of(r.derived, 0, TM_DERIVED_FINDING, 1, rows), 1);
+    assert_true(rows[0].start_ps == 20 * US && rows[0].end_ps == 20 * US);   /* nothing is recorded before */
+    assert_int_equal(rows_of(r.derived, 0, TM_DERIVED_FINDING, 1, rows), 2); /* of two findings */
     tm_derived_begin(r.derived, 0);
     do {
         row = tm_derived_next(r.derived);
@@ -711,6 +716,32 @@ static void findings_stand_at_their_places(void **state)
     assert_true(tm_arguments_next(&argument.inside, false, &text));
     assert_string_equal(text_of(r.names, (tm_strid)text.value), "a text that is longer than twenty-four bytes");
     assert_false(tm_arguments_next(&argument.inside, false, &text));
+    close_rig(&r);
+}
+
+/* The first and the second one touch through the fourth; those of another device and of another time stay apart. */
+static void places_of_a_finding_that_meet_are_one(void **state)
+{
+    static struct tm_derived_row rows[ROWS_MOST];
+    const struct tm_derived_row *row;
+    struct tm_run run;
+    struct rig r;
+
+    (void)state;
+    test_run_init(&run);
+    OK(open_rig(&r, &run));
+    OK(take_all(&r));
+    assert_int_equal(rows_of(r.derived, 0, TM_DERIVED_FINDING, 0, rows), 2);
+    assert_true(rows[0].start_ps == 40 * US && rows[0].end_ps == 48 * US);
+    assert_true(rows[1].start_ps == 60 * US && rows[1].end_ps == 61 * US);
+    assert_int_equal(rows_of(r.derived, 0, TM_DERIVED_FINDING, 1, rows), 2); /* with that of the other finding */
+    assert_true(rows[1].start_ps == 41 * US && rows[1].end_ps == 42 * US);
+    tm_derived_begin(r.derived, 0);
+    do {
+        row = tm_derived_next(r.derived);
+        assert_non_null(row);
+    } while (row->sort != TM_DERIVED_FINDING || row->device != 0);
+    assert_int_equal(number_of(r.names, row, "length_ns"), 8000);
     close_rig(&r);
 }
 
@@ -877,6 +908,7 @@ int main(void)
         cmocka_unit_test(short_gaps_are_left_out),
         cmocka_unit_test(steps_are_those_of_the_host_and_of_each_device),
         cmocka_unit_test(findings_stand_at_their_places),
+        cmocka_unit_test(places_of_a_finding_that_meet_are_one),
         cmocka_unit_test(the_run_is_told_over_all_events_of_each_host),
         cmocka_unit_test(hosts_are_given_out_as_often_as_wanted),
         cmocka_unit_test(the_least_memory_gives_the_same_rows),

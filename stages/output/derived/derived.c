@@ -674,7 +674,13 @@ static void put_number(struct tm_derived *d, enum derived_key key, const struct 
 
 /* --- findings --- */
 
-/* The place of a finding. */
+/* Where a finding is: one of its places, or several of a device that overlap or touch. */
+struct finding_place {
+    const char *device;       /* its id, or a host's name */
+    int64_t begin_ps, end_ps; /* as the summary has them */
+};
+
+/* A place among the recorded hosts. */
 struct spot {
     struct derived_host host;
     uint32_t device; /* TM_NONE = of none */
@@ -718,30 +724,68 @@ static int64_t inside(const struct derived_host *host, int64_t ps)
     return ps < host->first_ps ? host->first_ps : ps > host->last_ps ? host->last_ps : ps;
 }
 
-/* in: place  an element of where; NULL = the finding has none: it is about the whole window */
-static void find_spot(struct tm_derived *d, const struct tm_value *place, struct spot *spot)
+static struct finding_place place_at(const struct tm_value *where, size_t i)
 {
-    const char *device = tm_text(tm_get(place, "device"));
+    const struct tm_value *const place = tm_at(where, i);
+    const int64_t begin_ps = tm_int(tm_get(place, "begin_ps")), end_ps = tm_int(tm_get(place, "end_ps"));
+
+    return (struct finding_place){ tm_text(tm_get(place, "device")), begin_ps, end_ps > begin_ps ? end_ps : begin_ps };
+}
+
+static bool meets(const struct finding_place *a, const struct finding_place *b)
+{
+    return a->begin_ps <= b->end_ps && b->begin_ps <= a->end_ps && strcmp(a->device, b->device) == 0;
+}
+
+/* Join a place with all that overlap or touch it, on its device: slices of one finding would be in several lanes.  There
+ * are few of them (TM_WHERE_MOST).
+ * out: false: it is part of one that came before */
+static bool join_places(const struct tm_value *where, size_t first, struct finding_place *joined)
+{
+    bool grows = true;
+
+    *joined = place_at(where, first);
+    while (grows) {
+        grows = false;
+        for (size_t i = 0; i < tm_length(where); i++) {
+            const struct finding_place other = place_at(where, i);
+
+            if (!meets(joined, &other))
+                continue;
+            if (i < first)
+                return false;
+            grows |= other.begin_ps < joined->begin_ps || other.end_ps > joined->end_ps;
+            joined->begin_ps = other.begin_ps < joined->begin_ps ? other.begin_ps : joined->begin_ps;
+            joined->end_ps = other.end_ps > joined->end_ps ? other.end_ps : joined->end_ps;
+        }
+    }
+    return true;
+}
+
+/* in: place  NULL = the finding has none: it is about the whole window */
+static void find_spot(struct tm_derived *d, const struct finding_place *place, struct spot *spot)
+{
+    const char *const device = place ? place->device : "";
 
     spot->device = TM_NONE;
     if (!*device || !find_device(d, device, spot))
         spot->host = find_host(d, device);
-    spot->time_ps = inside(&spot->host, place ? tm_int(tm_get(place, "begin_ps")) : spot->host.window_ps);
-    spot->end_ps = inside(&spot->host, place ? tm_int(tm_get(place, "end_ps")) : spot->host.last_ps);
+    spot->time_ps = inside(&spot->host, place ? place->begin_ps : spot->host.window_ps);
+    spot->end_ps = inside(&spot->host, place ? place->end_ps : spot->host.last_ps);
     if (spot->end_ps < spot->time_ps)
         spot->end_ps = spot->time_ps;
 }
 
-/* Put the arguments of one of its places. */
-static void put_place(struct tm_derived *d, const struct tm_value *place, bool is_host)
+/* Put the arguments of its place. */
+static void put_place(struct tm_derived *d, const struct finding_place *place, bool is_host)
 {
-    const int64_t start_ps = tm_int(tm_get(place, "begin_ps"));
     int64_t dur_ps;
 
     if (!place)
         return;
-    put_text(d, is_host ? KEY_HOST : KEY_DEVICE, tm_get(place, "device"));
-    if (!__builtin_sub_overflow(tm_int(tm_get(place, "end_ps")), start_ps, &dur_ps) && dur_ps > 0)
+    if (*place->device)
+        tm_put_text(&d->list, d->keys[is_host ? KEY_HOST : KEY_DEVICE], place->device, strlen(place->device));
+    if (!__builtin_sub_overflow(place->end_ps, place->begin_ps, &dur_ps) && dur_ps > 0)
         tm_put_int(&d->list, d->keys[KEY_LENGTH_NS], tm_out_ns(dur_ps));
 }
 
@@ -768,11 +812,11 @@ static enum tm_derived_severity severity_of(const char *severity)
 }
 
 /* "critical: TITLE"; where several devices share the row, "critical, gpu:1: TITLE". */
-static tm_strid name_of_finding(struct tm_derived *d, const struct tm_value *finding, const struct tm_value *place,
+static tm_strid name_of_finding(struct tm_derived *d, const struct tm_value *finding, const struct finding_place *place,
                                 const struct spot *spot)
 {
     const char *const title = tm_text(tm_get(finding, "title")), *const severity = tm_text(tm_get(finding, "severity"));
-    const char *const id = spot->device != TM_NONE && spot->host.devices > 1 ? tm_text(tm_get(place, "device")) : "";
+    const char *const id = spot->device != TM_NONE && spot->host.devices > 1 ? place->device : "";
     const char *const slash = strrchr(id, '/');
     char text[1024];
 
@@ -783,7 +827,7 @@ static tm_strid name_of_finding(struct tm_derived *d, const struct tm_value *fin
     return tm_names_put_string(d->names, text);
 }
 
-static void push_finding(struct tm_derived *d, const struct tm_value *finding, const struct tm_value *place)
+static void push_finding(struct tm_derived *d, const struct tm_value *finding, const struct finding_place *place)
 {
     struct derived_row row = { .row = severity_of(tm_text(tm_get(finding, "severity"))), .sort = TM_DERIVED_FINDING };
     struct spot spot;
@@ -809,8 +853,12 @@ static void push_findings(struct tm_derived *d, const struct tm_value *findings)
 
         if (!tm_length(where))
             push_finding(d, finding, NULL);
-        for (size_t k = 0; k < tm_length(where); k++)
-            push_finding(d, finding, tm_at(where, k));
+        for (size_t k = 0; k < tm_length(where); k++) {
+            struct finding_place place;
+
+            if (join_places(where, k, &place))
+                push_finding(d, finding, &place);
+        }
     }
 }
 
