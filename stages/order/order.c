@@ -436,8 +436,14 @@ struct taker {
     void *to;
 };
 
+/* Whether the record at the head is one of those that are collected. */
+static inline bool is_collected(const struct order *o, const struct head *head)
+{
+    return o->merged && head->batch && head->at < head->batch->count;
+}
+
 /* The records of one place as long as they start before a time, the first one in any case: lines of a device take turns
- * in runs.
+ * in runs.  After a record without a number come collected ones again, which take fewer instructions.
  * in:     *most  that are left to be given; what was given is taken off
  * out:    *more  false: the place is done */
 static tm_status give_run(struct order *o, struct head *head, int64_t until_ps, uint64_t *most,
@@ -453,7 +459,7 @@ static tm_status give_run(struct order *o, struct head *head, int64_t until_ps, 
         *more = true;
         if (st == TM_OK && !step_in_batch(head))
             st = advance(o, head, more);
-    } while (st == TM_OK && *more && head->raw.record.start_ps < until_ps && *most);
+    } while (st == TM_OK && *more && head->raw.record.start_ps < until_ps && *most && !is_collected(o, head));
     return st;
 }
 
@@ -505,7 +511,7 @@ static tm_status collect_group(struct order *o, struct group *g, int64_t until_p
         bool more = true;
         uint32_t at;
 
-        if (!batch || head->at >= batch->count)
+        if (!is_collected(o, head))
             return TM_OK;
         at = collect(o->merged, head, stays_ps < until_ps ? stays_ps : until_ps, *most);
         *most -= at - head->at;
