@@ -83,11 +83,14 @@ static bool cut_digits(struct rest *name)
     return name->length < before;
 }
 
-/* ".part.old" for a moment */
+#define JOURNAL_ENDING "-journal"
+
+/* ".part.old" for a moment; ".part-journal" while SQLite copies a database to the file of that name */
 bool tm_left_behind_is(const char *name)
 {
     struct rest rest = { name, strlen(name) };
 
+    (void)cut_ending(&rest, JOURNAL_ENDING);
     if (name[0] != '.' || (!cut_ending(&rest, ".part") && !cut_ending(&rest, ".part.old")))
         return false;
     return cut_digits(&rest) && cut_ending(&rest, "-") && cut_digits(&rest) && cut_ending(&rest, ".") &&
@@ -154,11 +157,37 @@ bool tm_left_behind_remove_tables(int folder, const char *name)
     return fstatat(folder, name, &info, AT_SYMLINK_NOFOLLOW) != 0;
 }
 
+enum { OPEN_LEFT = O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY };
+
+/* Nothing locks a journal: it is in use while its database is.  out: false: it is no journal */
+static bool remove_journal(int folder, const char *name, bool is_alone)
+{
+    struct rest database = { name, strlen(name) };
+    char path[256];
+    struct stat info;
+    int fd;
+
+    if (!cut_ending(&database, JOURNAL_ENDING))
+        return false;
+    (void)snprintf(path, sizeof(path), "%.*s", (int)database.length, name);
+    fd = openat(folder, path, OPEN_LEFT);
+    if (fd >= 0 ? is_free(fd, is_alone)
+                : errno == ENOENT && fstatat(folder, name, &info, AT_SYMLINK_NOFOLLOW) == 0 &&
+                      S_ISREG(info.st_mode) && info.st_uid == geteuid())
+        (void)unlinkat(folder, name, 0);
+    if (fd >= 0)
+        (void)close(fd);
+    return true;
+}
+
 static void remove_one(int folder, const char *name, bool is_alone)
 {
-    const int fd = openat(folder, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+    int fd;
     DIR *dir;
 
+    if (remove_journal(folder, name, is_alone))
+        return;
+    fd = openat(folder, name, OPEN_LEFT);
     if (fd >= 0) {
         if (is_free(fd, is_alone))
             (void)unlinkat(folder, name, 0);

@@ -66,7 +66,8 @@ void tm_part_name_begin(char *name, size_t bytes, unsigned number);
 void tm_part_name_add(char *name, size_t bytes, const char *text);
 
 /* Incomplete files and folders have a temporary name, ".NAME.PID-N.part", and their writer locks them as long as it
- * lives.  One with such a name but no lock was left by a process that was killed. */
+ * lives.  One with such a name but no lock was left by a process that was killed.  The journal that SQLite keeps beside a
+ * database, ".NAME.PID-N.part-journal", belongs to the file of its name. */
 
 /* Whether a name is that of a file or folder which is not complete. */
 bool tm_left_behind_is(const char *name);

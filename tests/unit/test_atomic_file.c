@@ -104,6 +104,53 @@ static void a_temporary_name_in_use_is_passed_over(void **state)
     assert_int_equal(count_entries(false), 1);
 }
 
+static void put_empty(const char *name)
+{
+    char path[300];
+
+    (void)snprintf(path, sizeof(path), "%s/%s", folder, name);
+    FILE *out = fopen(path, "w");
+
+    assert_non_null(out);
+    assert_int_equal(fclose(out), 0);
+}
+
+static bool exists(const char *name)
+{
+    char path[300];
+
+    (void)snprintf(path, sizeof(path), "%s/%s", folder, name);
+    return access(path, F_OK) == 0;
+}
+
+static void what_killed_processes_left_is_removed_with_its_journal(void **state)
+{
+    struct tm_run run;
+    struct tm_atomic_file written, next;
+    char journal[80];
+
+    (void)state;
+    test_run_init(&run);
+    assert_int_equal(tm_atomic_open(&written, &run, folder, "run.db"), TM_OK);
+    (void)snprintf(journal, sizeof(journal), "%s-journal", strrchr(written.part, '/') + 1);
+    put_empty(journal);
+    put_empty(".run.db.99-0.part");
+    put_empty(".run.db.99-0.part-journal");
+    put_empty(".run.db.99-1.part-journal");
+    put_empty("run.db-journal");
+    put_empty(".part-journal");
+    test_run_init(&run); /* each run looks into a folder once */
+    assert_int_equal(tm_atomic_open(&next, &run, folder, "b"), TM_OK);
+    assert_true(exists(journal));
+    assert_true(exists("run.db-journal"));
+    assert_true(exists(".part-journal"));
+    assert_false(exists(".run.db.99-0.part"));
+    assert_false(exists(".run.db.99-0.part-journal"));
+    assert_false(exists(".run.db.99-1.part-journal"));
+    tm_atomic_abort(&written);
+    tm_atomic_abort(&next);
+}
+
 static void a_missing_folder_gets_a_hint(void **state)
 {
     struct tm_run run;
@@ -221,6 +268,7 @@ int main(void)
         WITH_FOLDER(an_aborted_file_leaves_nothing),
         WITH_FOLDER(a_link_at_the_final_name_is_replaced_and_not_followed),
         WITH_FOLDER(a_temporary_name_in_use_is_passed_over),
+        WITH_FOLDER(what_killed_processes_left_is_removed_with_its_journal),
         WITH_FOLDER(a_missing_folder_gets_a_hint),
         WITH_FOLDER(a_folder_at_the_final_name_is_an_error_that_leaves_nothing),
         WITH_FOLDER(a_name_that_is_too_long_is_an_error),
