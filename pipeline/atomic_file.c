@@ -172,8 +172,8 @@ static bool remove_journal(int folder, const char *name, bool is_alone)
     (void)snprintf(path, sizeof(path), "%.*s", (int)database.length, name);
     fd = openat(folder, path, OPEN_LEFT);
     if (fd >= 0 ? is_free(fd, is_alone)
-                : errno == ENOENT && fstatat(folder, name, &info, AT_SYMLINK_NOFOLLOW) == 0 &&
-                      S_ISREG(info.st_mode) && info.st_uid == geteuid())
+                : errno == ENOENT && fstatat(folder, name, &info, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(info.st_mode) &&
+                      info.st_uid == geteuid())
         (void)unlinkat(folder, name, 0);
     if (fd >= 0)
         (void)close(fd);

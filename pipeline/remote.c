@@ -51,10 +51,10 @@ static size_t bucket_bytes(const char *uri)
 
 /* --- commands --- */
 
-enum act { FETCH, LISTING, STORE, STORE_FOLDER, REMOVE, ACTS };
+enum act { FETCH, LISTING, FETCH_FOLDER, STORE, STORE_FOLDER, REMOVE, ACTS };
 
-static const char *const act_names[ACTS] = { "fetch", "list", "store", "store", "remove objects below" };
-static const char *const act_options[ACTS] = { "--fetch", "--listing", "--store", "--store", "--remove" };
+static const char *const act_names[ACTS] = { "fetch", "list", "fetch", "store", "store", "remove objects below" };
+static const char *const act_options[ACTS] = { "--fetch", "--listing", "--fetch", "--store", "--store", "--remove" };
 
 #define FOLDER_PLACEHOLDER "{folder}"
 
@@ -75,43 +75,43 @@ static const struct known_helper {
     const char *google[ACTS]; /* by enum act; NULL = it cannot */
     const char *s3[ACTS];
 } known_helpers[] = {
-    { "gcloud",
-      true,
-      true,
-      false,
-      ADDRESSES,
-      { "gcloud storage cat {uri}",
-        "gcloud storage objects list {uri}** --format=json(name,size,generation,update_time)",
-        "gcloud storage cp - {uri}", "gcloud storage cp --recursive {folder}/* {uri}/",
-        "gcloud storage rm --read-paths-from-stdin" },
-      { NULL, NULL, NULL, NULL, NULL } },
-    { "aws",
-      false,
-      false,
-      true,
-      S3_KEYS,
-      { NULL, NULL, NULL, NULL, NULL },
-      { "aws s3 cp --only-show-errors {uri} -",
-        "aws s3api list-objects-v2 --bucket {bucket} --prefix {key} --output json --query "
-        "Contents[].{name:Key,size:Size,version:ETag,modified:LastModified}",
-        "aws s3 cp --only-show-errors - {uri}", "aws s3 cp --recursive --no-progress {folder} {uri}",
-        "aws s3api delete-objects --bucket {bucket} --delete file:///dev/stdin --output text --query "
-        "Errors[0].Code" } },
-    { "rclone",
-      false,
-      false,
-      false,
-      NAMES,
-      { "rclone cat :gcs,env_auth:{bucket}/{key}",
-        "rclone lsjson -R --files-only --no-mimetype --use-server-modtime :gcs,env_auth:{bucket}/{key}",
-        "rclone rcat :gcs,env_auth:{bucket}/{key}",
-        "rclone copy -v --no-traverse --ignore-times {folder} :gcs,env_auth:{bucket}/{key}",
-        "rclone delete --files-from-raw - :gcs,env_auth:{bucket}/{key}" },
-      { "rclone cat :s3,env_auth:{bucket}/{key}",
-        "rclone lsjson -R --files-only --no-mimetype --use-server-modtime :s3,env_auth:{bucket}/{key}",
-        "rclone rcat :s3,env_auth:{bucket}/{key}",
-        "rclone copy -v --no-traverse --ignore-times {folder} :s3,env_auth:{bucket}/{key}",
-        "rclone delete --files-from-raw - :s3,env_auth:{bucket}/{key}" } },
+    { .program = "gcloud",
+      .globs = true,
+      .fails_for_missing = true,
+      .request = ADDRESSES,
+      .google = { [FETCH] = "gcloud storage cat {uri}",
+                  [LISTING] = "gcloud storage objects list {uri}** --format=json(name,size,generation,update_time)",
+                  [FETCH_FOLDER] = "gcloud storage rsync --recursive {uri} {folder}",
+                  [STORE] = "gcloud storage cp - {uri}",
+                  [STORE_FOLDER] = "gcloud storage cp --recursive {folder}/* {uri}/",
+                  [REMOVE] = "gcloud storage rm --read-paths-from-stdin" } },
+    { .program = "aws",
+      .prints_refusals = true,
+      .request = S3_KEYS,
+      .s3 = { [FETCH] = "aws s3 cp --only-show-errors {uri} -",
+              [LISTING] = "aws s3api list-objects-v2 --bucket {bucket} --prefix {key} --output json --query "
+                          "Contents[].{name:Key,size:Size,version:ETag,modified:LastModified}",
+              [FETCH_FOLDER] = "aws s3 sync --no-progress {uri} {folder}",
+              [STORE] = "aws s3 cp --only-show-errors - {uri}",
+              [STORE_FOLDER] = "aws s3 cp --recursive --no-progress {folder} {uri}",
+              [REMOVE] = "aws s3api delete-objects --bucket {bucket} --delete file:///dev/stdin --output text --query "
+                         "Errors[0].Code" } },
+    { .program = "rclone",
+      .request = NAMES,
+      .google = { [FETCH] = "rclone cat :gcs,env_auth:{bucket}/{key}",
+                  [LISTING] =
+                      "rclone lsjson -R --files-only --no-mimetype --use-server-modtime :gcs,env_auth:{bucket}/{key}",
+                  [FETCH_FOLDER] = "rclone copy -v :gcs,env_auth:{bucket}/{key} {folder}",
+                  [STORE] = "rclone rcat :gcs,env_auth:{bucket}/{key}",
+                  [STORE_FOLDER] = "rclone copy -v --no-traverse --ignore-times {folder} :gcs,env_auth:{bucket}/{key}",
+                  [REMOVE] = "rclone delete --files-from-raw - :gcs,env_auth:{bucket}/{key}" },
+      .s3 = { [FETCH] = "rclone cat :s3,env_auth:{bucket}/{key}",
+              [LISTING] =
+                  "rclone lsjson -R --files-only --no-mimetype --use-server-modtime :s3,env_auth:{bucket}/{key}",
+              [FETCH_FOLDER] = "rclone copy -v :s3,env_auth:{bucket}/{key} {folder}",
+              [STORE] = "rclone rcat :s3,env_auth:{bucket}/{key}",
+              [STORE_FOLDER] = "rclone copy -v --no-traverse --ignore-times {folder} :s3,env_auth:{bucket}/{key}",
+              [REMOVE] = "rclone delete --files-from-raw - :s3,env_auth:{bucket}/{key}" } },
 };
 
 enum { HELPER_COUNT = sizeof(known_helpers) / sizeof(known_helpers[0]) };
@@ -164,7 +164,8 @@ static tm_status refuse_missing(struct tm_run *run, enum act act, const char *ur
 static const char *own_command(const struct tm_run *run, enum act act)
 {
     const struct tm_helpers *const given = &run->helpers;
-    const char *const commands[ACTS] = { given->fetch, given->listing, given->store, given->store, given->remove };
+    const char *const commands[ACTS] = { given->fetch, given->listing, given->fetch,
+                                         given->store, given->store,   given->remove };
 
     return commands[act];
 }
@@ -345,11 +346,11 @@ static int start_child(struct tm_helper *h, char *const *word, const char *path)
     return problem;
 }
 
-/* in: path  of its stdin; of the folder to store */
+/* in: path  of its stdin; of the folder to store, or to fetch to */
 static tm_status start_helper(struct tm_helper *h, struct tm_run *run, enum act act, const char *path, const char *uri,
                               const char *name)
 {
-    const struct subject of = { uri, act == STORE_FOLDER ? path : NULL };
+    const struct subject of = { uri, act == STORE_FOLDER || act == FETCH_FOLDER ? path : NULL };
     struct words words;
     const char *command, *program;
     size_t length;
@@ -529,7 +530,8 @@ tm_status tm_fetch_start(struct tm_helper *h, struct tm_run *run, const char *ur
     return start_helper(h, run, FETCH, "/dev/null", uri, name);
 }
 
-static tm_status store(struct tm_run *run, enum act act, const char *path, const char *uri)
+/* What it says on the way is read, and tells that it works. */
+static tm_status run_helper(struct tm_run *run, enum act act, const char *path, const char *uri)
 {
     char name[TM_ERROR_TEXT / 2], block[256];
     struct tm_helper h = { .run = NULL };
@@ -543,23 +545,38 @@ static tm_status store(struct tm_run *run, enum act act, const char *path, const
     return run->error.status;
 }
 
+tm_status tm_fetch_folder(struct tm_run *run, const char *folder, const char *uri)
+{
+    return run_helper(run, FETCH_FOLDER, folder, uri);
+}
+
 tm_status tm_store_object(struct tm_run *run, const char *path, const char *uri)
 {
-    return store(run, STORE, path, uri);
+    return run_helper(run, STORE, path, uri);
 }
 
 tm_status tm_store_folder(struct tm_run *run, const char *folder, const char *uri)
 {
-    return store(run, STORE_FOLDER, folder, uri);
+    return run_helper(run, STORE_FOLDER, folder, uri);
+}
+
+/* Whether a program that is installed takes the names as they are. */
+static bool known_takes(const struct tm_run *run, enum act act, const char *folder, const char *uri)
+{
+    const struct known_helper *const known = find_known(run, act, uri);
+
+    return known && (!known->globs || (!strpbrk(folder, "*?[") && !strpbrk(uri, "*?[")));
+}
+
+bool tm_fetch_takes_folders(const struct tm_run *run, const char *folder, const char *uri)
+{
+    return known_takes(run, FETCH_FOLDER, folder, uri);
 }
 
 bool tm_store_takes_folders(const struct tm_run *run, const char *folder, const char *uri)
 {
-    if (run->helpers.store)
-        return strstr(run->helpers.store, FOLDER_PLACEHOLDER) != NULL;
-    const struct known_helper *const known = find_known(run, STORE_FOLDER, uri);
-
-    return known && (!known->globs || !strpbrk(folder, "*?["));
+    return run->helpers.store ? strstr(run->helpers.store, FOLDER_PLACEHOLDER) != NULL
+                              : known_takes(run, STORE_FOLDER, folder, uri);
 }
 
 /* --- listing --- */

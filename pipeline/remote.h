@@ -51,6 +51,15 @@ tm_status tm_helper_read(struct tm_helper *h, void *to, size_t bytes, size_t *go
 /* End a helper, whether or not all has been read. */
 void tm_helper_stop(struct tm_helper *h); /* tolerates a zeroed or stopped one */
 
+/* Fetch all objects below an address to files below a folder, by one start of the helper, in any order.  Files of an
+ * earlier, interrupted one are not fetched again while their objects are the same.
+ * in:     folder  exists; names of objects can be any that the helper makes files of
+ *         uri     without a slash at its end
+ * errors: TM_ERR_INPUT; some may have been fetched, and one of them in part */
+tm_status tm_fetch_folder(struct tm_run *run, const char *folder, const char *uri);
+/* Whether there is a helper for that: a command of --fetch is none. */
+bool tm_fetch_takes_folders(const struct tm_run *run, const char *folder, const char *uri);
+
 /* Store a file as an object, which appears completely or not at all.  The file is the stdin of the helper, so one that
  * outlives a killed process still stores all of it.
  * errors: TM_ERR_OUTPUT  no helper is installed, it failed, or it took nothing for the time limit */

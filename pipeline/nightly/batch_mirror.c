@@ -21,10 +21,16 @@
 #include "pipeline/store/lasting_hash.h"
 #include "pipeline/strings.h"
 
-enum { NOTE_BYTES = 33, DEPTH_MOST = 8, BLOCK_BYTES = 4 << 10 };
+enum {
+    NOTE_BYTES = 33,
+    DEPTH_MOST = 8,
+    BLOCK_BYTES = 4 << 10,
+    RESTORED_SINGLY_MOST = 2 /* objects: more are fetched with all others */
+};
 
 #define NOTES_FOLDER "mirror"
 #define PAGE_FILE "index.html"
+#define FETCHED_FOLDER NOTES_FOLDER "/" TM_STAGING_NAME "/fetched"
 
 struct mirror {
     struct tm_run *run;
@@ -498,13 +504,36 @@ static tm_status fetch(const struct mirror *m, const char *place)
     return m->run->error.status;
 }
 
+/* A file that was fetched with others, synchronized before it gets its name.  out: false: there is none */
+static bool take_fetched(const struct mirror *m, const char *place, const char *path)
+{
+    char from[TM_OUT_PATH_BYTES], folder[TM_OUT_PATH_BYTES];
+    bool is_taken = false;
+    int fd;
+
+    if (tm_out_path(m->run, m->out, FETCHED_FOLDER, folder) || tm_out_path(m->run, folder, place, from))
+        return false;
+    (void)snprintf(folder, sizeof(folder), "%.*s", (int)(strrchr(path, '/') - path), path);
+    fd = open(from, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    if (fd < 0)
+        return false;
+    if (!tm_make_folder(m->run, folder)) {
+        is_taken = fsync(fd) == 0 && rename(from, path) == 0;
+        if (!is_taken)
+            (void)tm_fail_system(&m->run->error, TM_ERR_OUTPUT, -1, errno, "cannot write '%s'", path);
+    }
+    (void)close(fd);
+    return is_taken;
+}
+
 /* A file that is not there yet.  The bucket has all that precedes it, so its note is true. */
 static tm_status restore(const struct mirror *m, const char *place)
 {
     char path[TM_OUT_PATH_BYTES], note[NOTE_BYTES], *last;
     struct stat info;
 
-    if (tm_out_path(m->run, m->out, place, path) || lstat(path, &info) == 0 || fetch(m, place))
+    if (tm_out_path(m->run, m->out, place, path) || lstat(path, &info) == 0 ||
+        (!take_fetched(m, place, path) && (tm_failed(m->run) || fetch(m, place))))
         return m->run->error.status;
     last = strrchr(path, '/') + 1;
     if (strncmp(place, "runs/", 5) == 0 && strcmp(last, TM_RESULT_FILE) != 0)
@@ -515,7 +544,9 @@ static tm_status restore(const struct mirror *m, const char *place)
 struct restoring {
     const struct mirror *mirror;
     size_t prefix_bytes; /* of keys */
+    uint64_t missing;    /* objects without a file */
     bool has_manifest;
+    bool has_others; /* objects whose names are no paths of files */
 };
 
 /* The list of a run of which everything has been restored. */
@@ -538,23 +569,67 @@ static bool is_usable(const char *place)
     return !strstr(place, "/.") && strncmp(place, NOTES_FOLDER "/", sizeof(NOTES_FOLDER)) != 0;
 }
 
+/* The place of an object.  out: NULL: it is none of a mirror */
+static const char *place_of(const struct restoring *r, const struct tm_object *object)
+{
+    const char *const place = object->key + r->prefix_bytes;
+
+    return strlen(object->key) > r->prefix_bytes && is_usable(place) ? place : NULL;
+}
+
+static tm_status look_at_object(void *to, const struct tm_object *object)
+{
+    struct restoring *const r = to;
+    const char *const place = place_of(r, object);
+    char path[TM_OUT_PATH_BYTES];
+    struct stat info;
+
+    if (place && strcmp(place, TM_MANIFEST_FILE) == 0)
+        r->has_manifest = true;
+    else if (place && !tm_out_path(r->mirror->run, r->mirror->out, place, path) && lstat(path, &info) != 0)
+        r->missing++;
+    if (strlen(object->key) > r->prefix_bytes && !tm_path_is_below(object->key + r->prefix_bytes))
+        r->has_others = true;
+    return r->mirror->run->error.status;
+}
+
 static tm_status take_object(void *to, const struct tm_object *object)
 {
     struct restoring *const r = to;
-    const char *const place = object->key + r->prefix_bytes;
+    const char *const place = place_of(r, object);
 
-    if (strlen(object->key) <= r->prefix_bytes || !is_usable(place))
-        return TM_OK;
-    if (strcmp(place, TM_MANIFEST_FILE) != 0)
-        return restore(r->mirror, place);
-    r->has_manifest = true;
-    return TM_OK;
+    return place && strcmp(place, TM_MANIFEST_FILE) != 0 ? restore(r->mirror, place) : r->mirror->run->error.status;
+}
+
+/* Many objects are fetched by one start of the helper, to a folder where they wait until all are there.  What it was
+ * interrupted at, and what is not part of a mirror, stays in that folder. */
+static void fetch_all(const struct restoring *r)
+{
+    const struct mirror *const m = r->mirror;
+    char folder[TM_OUT_PATH_BYTES];
+
+    if (r->missing > RESTORED_SINGLY_MOST && !r->has_others && !tm_out_path(m->run, m->out, FETCHED_FOLDER, folder) &&
+        tm_fetch_takes_folders(m->run, folder, m->uri) && !tm_make_folder(m->run, folder))
+        tm_fetch_folder(m->run, folder, m->uri);
+}
+
+static void restore_all(struct restoring *r, const char *prefix)
+{
+    struct tm_run *const run = r->mirror->run;
+
+    r->prefix_bytes = strlen(tm_remote_key(prefix));
+    tm_remote_list(run, prefix, look_at_object, r);
+    if (!tm_failed(run) && r->missing) {
+        fetch_all(r);
+        if (!tm_failed(run))
+            tm_remote_list(run, prefix, take_object, r);
+    }
 }
 
 tm_status tm_mirror_fetch(struct tm_run *run, const struct tm_options *options, const char *out)
 {
     char path[TM_OUT_PATH_BYTES], prefix[TM_REMOTE_URI_MOST];
-    struct restoring r = { .has_manifest = false };
+    struct restoring r = { .missing = 0 };
     struct mirror m;
     int lock = -1;
 
@@ -563,10 +638,8 @@ tm_status tm_mirror_fetch(struct tm_run *run, const struct tm_options *options, 
         return run->error.status;
     m = mirror_of(run, options, out);
     r.mirror = &m;
-    if (!join_uri(&m, "", prefix)) {
-        r.prefix_bytes = strlen(tm_remote_key(prefix));
-        tm_remote_list(run, prefix, take_object, &r);
-    }
+    if (!join_uri(&m, "", prefix))
+        restore_all(&r, prefix);
     visit(&m, "runs", list_item, 0);
     if (!tm_failed(run) && r.has_manifest) /* at last: it says that all is restored */
         restore(&m, TM_MANIFEST_FILE);

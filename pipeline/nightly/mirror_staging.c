@@ -11,7 +11,6 @@
 
 enum { FILES_MOST = 4096, /* that wait: after an interruption they are stored again */ DEPTH_MOST = 12 };
 
-#define STAGING_FOLDER ".staging"
 #define NOTES_STAGE "notes"
 #define REMOVALS_FILE "removals"
 
@@ -56,7 +55,7 @@ static void empty(struct tm_staging *s)
 tm_status tm_staging_begin(struct tm_staging *s, struct tm_run *run, const char *notes, const char *uri)
 {
     *s = (struct tm_staging){ .run = run, .uri = uri };
-    if (tm_out_path(run, notes, STAGING_FOLDER, s->folder))
+    if (tm_out_path(run, notes, TM_STAGING_NAME, s->folder))
         return run->error.status;
     empty(s);
     s->is_used = s->notes_wait = tm_store_takes_folders(run, s->folder, uri);
@@ -141,7 +140,7 @@ static void move_name(struct tm_staging *s, const char *folder, const char *name
         visit(s, from, move_name, 1);
         return;
     }
-    (void)snprintf(to, sizeof(to), "%.*s%s", (int)(strlen(s->folder) - sizeof(STAGING_FOLDER)), s->folder,
+    (void)snprintf(to, sizeof(to), "%.*s%s", (int)(strlen(s->folder) - sizeof(TM_STAGING_NAME)), s->folder,
                    from + staged);
     if (!make_parent(s->run, to) && rename(from, to) != 0)
         (void)tm_fail_system(&s->run->error, TM_ERR_OUTPUT, -1, errno, "cannot write '%s'", to);

@@ -14,6 +14,8 @@
  * what the bucket has become valid last.  The names of objects that are to be removed from the bucket wait there, too.
  * What a killed process left there is removed by the next one. */
 
+#define TM_STAGING_NAME ".staging" /* of their folder, in that of the notes */
+
 enum tm_mirror_stage { TM_STAGE_DATA, TM_STAGE_HOSTS, TM_STAGE_RESULTS, TM_STAGES };
 
 struct tm_staging {

@@ -54,6 +54,8 @@ case "$1 $2 $3" in
     to=$store/${5#gs://}
     /bin/mkdir -p "$to"
     /bin/cp -R "${4%%/\*}/." "$to" && (cd "${4%%/\*}" && /usr/bin/find . -type f) | while read -r name; do echo "$5${name#./}"; done >>"$store.names" ;;
+"storage rsync --recursive")
+    /bin/cp -R "$store/${4#gs://}/." "$5" && (cd "$5" && /usr/bin/find . -type f) ;;
 "storage rm --read-paths-from-stdin")
     missing=
     while read -r address; do
@@ -140,6 +142,9 @@ def check_mirror(tap, folder, root):
     calls = tools.calls()
     tap.ok(result.status == 0 and not tools.stored() and contents(out) == objects,
            "a lost folder is restored, and nothing of it is made again", calls, result)
+    tap.ok([call[2] for call in calls] == ["objects", "rsync", "objects"],
+           f"by {len(calls)} starts of the helper for {len(objects)} objects", calls)
+    tap.ok(not any((out / "mirror/.staging").iterdir()), "and nothing waits")
     shutil.copytree(root / "a", root / "c")
     tools.calls()
     result = batch(out)
@@ -152,6 +157,46 @@ def check_mirror(tap, folder, root):
     tap.ok(result.status == 0 and not tools.objects("b/dry"), "--dry-run stores nothing", result)
     tools.calls()
     return contents(out)
+
+
+def check_restore(tap, folder, root):
+    """The driver is killed, or the helper fails, while everything is fetched; objects that cannot be files; a command."""
+    tools, out = Gcloud(folder / "tools"), folder / "out"
+    batch = ("batch", root, "-o", out, *FEWER, "--mirror", "gs://b/perf")
+    result = run(*batch, PATH=tools.path)
+    wanted, names = tools.objects("b/perf"), tools.stored()
+    tap.ok(result.status == 0 and len(names) == len(wanted) > 12, "a mirror", result)
+    gcloud, real = tools.log.parent / "gcloud", folder / "gcloud"
+    gcloud.rename(real)
+    for how, status in (("kill -9 $PPID; exit 1", -9), ("echo broken >&2; exit 7", 3)):
+        for at in ("half a file", "half of them", "all"):
+            name = f"restore, {how.split()[0]} after {at}"
+            part = {"half a file": '/bin/mkdir -p "$5" && echo half >"$5/history.db_.gstmp"',
+                    "half of them": f'{real} storage rsync --recursive "$4/runs" "$5/runs" 2>&1', "all": f'{real} "$@"'}[at]
+            gcloud.write_text(f'#!/bin/sh\nif [ "$2" = rsync ]; then /bin/mkdir -p "$5/runs"; {part}; {how}; fi\nexec {real} "$@"\n',
+                              encoding="utf-8")
+            gcloud.chmod(0o755)
+            shutil.rmtree(out)
+            result = run(*batch, PATH=tools.path)
+            tap.ok(result.status == status and not (out / "manifest.jsonl").exists(), f"{name}: it ends", result)
+            shutil.copy(real, gcloud)
+            tools.calls()
+            result = run(*batch, PATH=tools.path)
+            tap.ok(result.status == 0 and contents(out) == wanted and not tools.stored(), f"{name}: restored by the next batch",
+                   sorted(set(contents(out)) ^ set(wanted)), result)
+    shutil.rmtree(out)
+    tools.calls()
+    result = run(*batch, "--fetch", f"{tools.path}/gcloud storage cat {{uri}}", PATH=tools.path)
+    tap.ok(result.status == 0 and contents(out) == wanted and len(stored(tools.calls(), ["storage", "cat"])) == len(wanted),
+           "a command fetches them one by one", result)
+    for hostile in ("../h-out", "runs//x"):
+        listing = json.dumps([{"name": f"perf/{name}", "size": len(data)} for name, data in {**wanted, hostile: b""}.items()])
+        (folder / "listing").write_text(listing, encoding="utf-8")
+        shutil.rmtree(out)
+        tools.calls()
+        result = run(*batch, "--listing", f"/bin/cat {folder}/listing", PATH=tools.path)
+        tap.ok(result.status == 0 and contents(out) == wanted and len(stored(tools.calls(), ["storage", "cat"])) == len(wanted),
+               f"so they are beside an object {hostile}", result)
 
 
 def check_ends(tap, folder, root, wanted):
@@ -468,6 +513,7 @@ def check_s3(tap, folder, root, bucket):
     calls = tools.calls()
     tap.ok(result.status == 0 and contents(out) == here and not stored(calls, ["s3", "cp", "--recursive"]),
            "restored", result, calls)
+    tap.ok(len(calls) == 3 and len(here) > 4, f"{len(here)} objects by {len(calls)} starts of the client", calls)
 
 
 def check_prune_s3(tap, folder, root, bucket):
@@ -534,10 +580,11 @@ def check_gcloud(tap, folder):
 def main():
     tap = Tap()
     with Scratch() as folder, Bucket() as bucket:
-        for name in ("mirror", "ends", "folders", "prune", "prune-many", "faults", "s3", "prune-s3", "gcloud"):
+        for name in ("mirror", "restore", "ends", "folders", "prune", "prune-many", "faults", "s3", "prune-s3", "gcloud"):
             (folder / name).mkdir()
         root = make_root(folder / "root")
         check_mirror(tap, folder / "mirror", root)
+        check_restore(tap, folder / "restore", root)
         wanted = folder / "wanted"
         run("batch", root, "-o", wanted, *FEWER)
         check_ends(tap, folder / "ends", root, contents(wanted))
