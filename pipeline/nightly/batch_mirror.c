@@ -18,7 +18,7 @@
 #include "pipeline/nightly/mirror_staging.h"
 #include "pipeline/nightly/result.h"
 #include "pipeline/remote.h"
-#include "pipeline/store/lasting_hash.h"
+#include "pipeline/store/groups.h"
 #include "pipeline/strings.h"
 
 enum {
@@ -76,7 +76,7 @@ static struct mirror mirror_of(struct tm_run *run, const struct tm_options *opti
 
 static void write_hash(char to[NOTE_BYTES], const char *const text[], size_t count)
 {
-    const struct tm_lasting_hash hash = tm_hash_texts(text, count);
+    const struct tm_key hash = tm_hash_texts(text, count);
 
     (void)snprintf(to, NOTE_BYTES, "%016" PRIx64 "%016" PRIx64, hash.high, hash.low);
 }

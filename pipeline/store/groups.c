@@ -38,6 +38,18 @@ struct tm_key tm_hash_key(const void *bytes, size_t length)
     return (struct tm_key){ hash.high64, hash.low64 };
 }
 
+struct tm_key tm_hash_texts(const char *const text[], size_t count)
+{
+    XXH128_hash_t hash = { .low64 = 0, .high64 = 0 };
+
+    for (size_t i = 0; i < count; i++) {
+        const char *const at = text[i] ? text[i] : "";
+
+        hash = XXH3_128bits_withSeed(at, strlen(at), hash.low64 ^ hash.high64);
+    }
+    return (struct tm_key){ hash.high64, hash.low64 };
+}
+
 struct tm_groups *tm_groups_new(struct tm_run *run, enum tm_account account, size_t row_bytes, size_t memory_bytes,
                                 tm_row_merge *merge)
 {

@@ -9,7 +9,7 @@
  * final merge.  The result comes in order of the key, exactly the same for every share.
  * Rows start with their key: struct tm_key. */
 struct tm_key {
-    uint64_t high, low; /* XXH3-128 of what the group is about */
+    uint64_t high, low; /* XXH3-128 of what the group is about: the same in every process, so files may hold it */
 };
 
 /* Below, equal to or above 0, as a is before b, the same, or after it. */
@@ -22,6 +22,9 @@ static inline int tm_key_order(struct tm_key a, struct tm_key b)
 
 /* The key of N bytes. */
 struct tm_key tm_hash_key(const void *bytes, size_t length);
+/* The key of texts in this order; NULL = "".  The hash of those before it is the seed of each, so that texts that continue
+ * each other differ from their concatenation. */
+struct tm_key tm_hash_texts(const char *const text[], size_t count);
 
 static inline bool tm_is_same_key(struct tm_key a, struct tm_key b)
 {

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "pipeline/nightly/result.h"
-#include "pipeline/store/lasting_hash.h"
+#include "pipeline/store/groups.h"
 #include "pipeline/strings.h"
 #include "reports/history/history.h"
 

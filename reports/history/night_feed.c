@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "pipeline/doc/doc.h"
-#include "pipeline/store/lasting_hash.h"
+#include "pipeline/store/groups.h"
 #include "reports/format/format.h"
 #include "reports/history/history.h"
 
@@ -30,7 +30,7 @@ static tm_status end_file(struct tm_run *run, FILE *to, const char *what)
 static void put_id(FILE *to, const char *batch, const char *kind, const char *words)
 {
     const char *const part[] = { "tracemill", batch, kind, words };
-    const struct tm_lasting_hash hash = tm_hash_texts(part, sizeof(part) / sizeof(part[0]));
+    const struct tm_key hash = tm_hash_texts(part, sizeof(part) / sizeof(part[0]));
 
     (void)fprintf(to, "<id>urn:uuid:%08" PRIx64 "-%04" PRIx64 "-8%03" PRIx64 "-%04" PRIx64 "-%012" PRIx64 "</id>\n",
                   hash.high >> 32, hash.high >> 16 & 0xffff, hash.high & 0xfff, (hash.low >> 48 & 0x3fff) | 0x8000,

@@ -205,11 +205,6 @@ void tm_perfetto_put_text(struct tm_perfetto_names *n, uint8_t **to, unsigned fi
 ProtobufCBinaryData tm_perfetto_copy(struct tm_perfetto_names *n, const char *text, size_t length);
 ProtobufCBinaryData tm_perfetto_text(struct tm_perfetto_names *n, tm_strid id);
 
-/* The same of bytes of an event's arguments, which count only if they are not valid.
- * in: *to  room for them besides */
-void tm_perfetto_put_argument(struct tm_perfetto_names *n, uint8_t **to, unsigned field, const char *text,
-                              size_t length);
-
 enum {
     TM_PERFETTO_VALUES_MOST = 4096, /* arguments of one event, including nested ones */
     TM_PERFETTO_KNOWN_KEYS = 1024,

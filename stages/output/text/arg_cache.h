@@ -59,10 +59,6 @@ static inline const struct tm_cached_args *tm_arg_cache_find(const struct tm_arg
     return at ? (const struct tm_cached_args *)(const void *)(c->room + at - 1) : NULL;
 }
 
-/* Store the output for a template. in: args  except for its bytes, which are `bytes` */
-void tm_arg_cache_put(struct tm_arg_cache *c, uint32_t template, const struct tm_cached_args *args,
-                      const uint8_t *bytes);
-
 /* in: to  room for TM_ARG_CACHE_COPIED bytes more */
 static inline uint8_t *tm_arg_cache_copy(uint8_t *to, const uint8_t *from, size_t bytes)
 {

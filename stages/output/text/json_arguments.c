@@ -641,6 +641,28 @@ static void put_members(struct walk *w, struct tm_arguments list)
 
 enum { CACHED_MOST = TM_SINK_PIECE - TM_ARGUMENT_HOLES * TM_INT_TEXT - TM_ARG_CACHE_COPIED /* copied in one piece */ };
 
+static_assert(TM_ARG_CACHE_TEMPLATES % 2 == 0 && !(TM_TEMPLATE_CORRELATION % TM_ARG_CACHE_TEMPLATES),
+              "the flag of a template is no part of its place");
+
+/* Store the output for a template. in: args  except for its bytes, which are `bytes` */
+static void store_output(struct tm_arg_cache *c, uint32_t template, const struct tm_cached_args *args,
+                         const uint8_t *bytes)
+{
+    const size_t align = _Alignof(struct tm_cached_args);
+    const size_t whole = (sizeof(*args) + args->length + align - 1) / align * align;
+
+    if (whole > TM_ARG_CACHE_BYTES - c->used) {
+        memset(c->at, 0, sizeof(c->at));
+        c->used = 0;
+    }
+    struct tm_cached_args *const kept = (struct tm_cached_args *)(void *)(c->room + c->used);
+
+    *kept = *args;
+    memcpy(kept->bytes, bytes, args->length);
+    c->at[template % TM_ARG_CACHE_TEMPLATES] = (uint32_t)c->used + 1;
+    c->used += whole;
+}
+
 /* Put in the members of a template with the numbers of an event, and keep them without. */
 TM_NOT_INLINE void put_template(struct walk *w, const struct tm_argument_template *template,
                                 const struct tm_out_event *event)
@@ -685,7 +707,7 @@ TM_NOT_INLINE void put_template(struct walk *w, const struct tm_argument_templat
     }
     made->count = w->open[0].members;
     if (is_kept)
-        tm_arg_cache_put(&w->json->cache, event->template, made, bytes);
+        store_output(&w->json->cache, event->template, made, bytes);
 }
 
 static void put_cached(struct walk *w, const struct tm_cached_args *made, const uint8_t *number)
