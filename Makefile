@@ -229,8 +229,10 @@ $(BUILD)/venv/.made: tests/requirements.txt
 
 RUN_TESTS = $(PYTHON) tests/run.py --build $(BUILD)
 NEEDS := $(BUILD)/tracemill $(BUILD)/venv/.made $(TEST_PROGRAMS) $(PRELOADED) $(REPLAYS)
-check: $(NEEDS) $(UNIT_TESTS) # what `test` runs, where everything is installed
+build-tests: $(NEEDS) $(UNIT_TESTS) ## what the tests run, where everything is installed
+check: build-tests # what `test` runs, where everything is installed
 	@$(RUN_TESTS)
+.PHONY: build-tests
 unit: $(BUILD)/venv/.made $(UNIT_TESTS) ## the unit tests (cmocka)
 	@$(RUN_TESTS) unit
 golden: $(NEEDS) ## outputs, byte by byte, against tests/golden
@@ -276,10 +278,12 @@ check-asan: $(BUILD)/tracemill $(UNIT_TESTS) $(TEST_PROGRAMS) $(REPLAYS)
 
 # What threads share, under the sanitizer that sees it.
 TSAN := BUILD=$(BUILD)/tsan WERROR=0 ALLOC=libc OPT='-O1 -g1 -fno-omit-frame-pointer' SANITIZE='-fsanitize=thread'
-tsan: $(BUILD)/venv/.made $(BUILD)/tracemill ## files that threads read, under the thread sanitizer
-	@mkdir -p $(BUILD)/tsan && ln -sfn ../venv $(BUILD)/tsan/venv
+tsan: build-tsan $(BUILD)/venv/.made $(BUILD)/tracemill ## files that threads read, under the thread sanitizer
+	@ln -sfn ../venv $(BUILD)/tsan/venv
 	@$(MAKE) --no-print-directory $(TSAN) check-tsan
-.PHONY: check-tsan
+build-tsan:
+	@$(MAKE) --no-print-directory $(TSAN) $(BUILD)/tsan/tracemill
+.PHONY: build-tsan check-tsan
 check-tsan: $(BUILD)/tracemill
 	@$(RUN_TESTS) --sanitized --only 'property/test_threads' property
 
@@ -305,6 +309,9 @@ FUZZ_BUILD = $(MAKE) --no-print-directory BUILD=$(BUILD)/fuzz WERROR=0 CC=clang-
 fuzz: ## the fuzz targets, FUZZ_SECONDS each (60) or FUZZ_TOTAL together, from seeds that are made
 	@scripts/install-deps.sh build fuzz
 	+@$(FUZZ_BUILD) run-fuzz FUZZ_HOW='$(if $(FUZZ_TOTAL),--total $(FUZZ_TOTAL),--seconds $(FUZZ_SECONDS))'
+build-fuzz:
+	@scripts/install-deps.sh build fuzz
+	+@$(FUZZ_BUILD) link-fuzz
 # The parsers of bytes from anywhere, and the others.
 FUZZ_PARSERS := fuzz_archive fuzz_chrome fuzz_pftrace fuzz_xspace
 fuzz-full: ## 30 minutes of CPU for each parser of foreign bytes, 5 for each other target (hours)
@@ -316,7 +323,8 @@ fuzz-coverage: ## lines, regions and branches of the readers that the corpora of
 	@scripts/install-deps.sh build fuzz
 	@$(MAKE) --no-print-directory BUILD=$(BUILD)/cover WERROR=0 CC=clang-14 ALLOC=libc OPT='-O1 -gline-tables-only' \
 		SANITIZE='-fprofile-instr-generate -fcoverage-mapping' FUZZ_CORPORA=$(BUILD)/fuzz/fuzz run-fuzz-coverage
-.PHONY: run-fuzz fuzz-full fuzz-coverage run-fuzz-coverage
+.PHONY: build-fuzz link-fuzz run-fuzz fuzz-full fuzz-coverage run-fuzz-coverage
+link-fuzz: $(addprefix $(BUILD)/fuzz/,$(FUZZ_TARGETS))
 run-fuzz: $(addprefix $(BUILD)/fuzz/,$(FUZZ_TARGETS))
 	@python3 tests/fuzz/run.py $(FUZZ_HOW) $^
 run-fuzz-coverage: $(REPLAYS)
