@@ -14,7 +14,7 @@ import argparse
 import heapq
 import sys
 from collections import Counter, defaultdict
-from decimal import ROUND_HALF_EVEN, Decimal
+from decimal import Decimal
 from fnmatch import fnmatchcase
 from pathlib import Path
 
@@ -46,7 +46,7 @@ def shown(name):
 
 def nearest_ps(microseconds):
     """Whole picoseconds: JAX prints doubles, 11.715999999999999 for 11.716."""
-    return int(Decimal(microseconds).scaleb(6).to_integral_value(ROUND_HALF_EVEN))
+    return round(Decimal(microseconds).scaleb(6))  # a half to the even one
 
 
 class Span:
@@ -125,8 +125,9 @@ def self_times(pieces):
     return rows
 
 
-def compare_threads(d, threads, summary, window):
-    """Threads by what they did, as a name may be shared; functions of the threads whose spans nest."""
+def work_of(threads, window):
+    """out: threads by what they did, as a name may be shared: (events, busy, first, last) -> how many; Python functions of
+    all; whether the spans of each thread nest"""
     mine, rows, is_nested = Counter(), defaultdict(lambda: [0, 0, 0]), True
     for spans in threads.values():
         pieces = cut(spans, window)
@@ -137,6 +138,11 @@ def compare_threads(d, threads, summary, window):
         is_nested = is_nested and nests(pieces)
         for name, row in self_times(pieces).items():
             rows[name] = [a + b for a, b in zip(rows[name], row)]
+    return mine, rows, is_nested
+
+
+def compare_threads(d, mine, rows, is_nested, summary):
+    """The threads, and the functions of those whose spans nest."""
     theirs = Counter((t["events"], t["busy_ps"], t["first_ps"], t["last_ps"]) for t in summary["host"]["threads"])
     d.equal("host.threads", sorted(mine.items()), sorted(theirs.items()))
     found = {r["name"]: [r["count"], r["self_ps"], r["total_ps"]] for r in summary["host"]["python"]}
@@ -220,14 +226,16 @@ def report_on(tap, name, path, *options):
 def run_case(tap, name, path, is_jax):
     profile = None if is_jax else Profile(path)
     threads = threads_of_jax(document_of(content_of(path))[1]) if is_jax else threads_of_pytorch(profile)
-    d = Differences(name, ())
+    d, work = Differences(name, ()), {}
     for options in (("--steps", "all"), ()):
         summary = report_on(tap, name, path, *options)
         if summary is None:
             return
         windows = summary["host"]["windows"]
         window = None if windows[0]["basis"] == "all" else (windows[0]["begin_ps"], windows[0]["end_ps"])
-        compare_threads(d, threads, summary, window)
+        if window not in work:
+            work[window] = work_of(threads, window)
+        compare_threads(d, *work[window], summary)
         if profile and profile.activities and options:
             compare_launches(d, profile, summary)
             compare_queues(d, profile, summary)

@@ -3,6 +3,7 @@
 
 import gzip
 import json
+from collections import Counter
 from decimal import Decimal
 
 # The tally that counts events of these phases.
@@ -29,7 +30,8 @@ def document_of(data):
 
 def phase_counts(events):
     """How many events each tally of PHASES counts."""
-    return {tally: sum(e.get("ph", "-") in phases for e in events) for tally, phases in PHASES.items()}
+    counts = Counter(e.get("ph", "-") for e in events)
+    return {tally: sum(count for phase, count in counts.items() if phase in phases) for tally, phases in PHASES.items()}
 
 
 def compare_phases(d, events, coverage):
