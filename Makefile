@@ -220,11 +220,12 @@ schemas: $(BUILD)/tests/print_schema ## write the schemas and their pages from p
 
 # --- tests ----------------------------------------------------------------------------------------------
 PYTHON := $(BUILD)/venv/bin/python
+# tests/run.py keeps the bytecode of what is imported: a small part of the packages.
 $(BUILD)/venv/.made: tests/requirements.txt
 	@mkdir -p $(@D)
 	$(call say,venv)
 	$(Q)python3 -m venv $(BUILD)/venv
-	$(Q)$(PYTHON) -m pip install --quiet --disable-pip-version-check --only-binary :all: -r $<
+	$(Q)$(PYTHON) -m pip install --quiet --disable-pip-version-check --no-compile --only-binary :all: -r $<
 	@touch $@
 
 RUN_TESTS = $(PYTHON) tests/run.py --build $(BUILD)
