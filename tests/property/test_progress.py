@@ -17,7 +17,7 @@ import make_profile  # noqa: E402
 from tap import Tap  # noqa: E402
 from tracemill import BINARY, DEMO, Scratch, run  # noqa: E402
 
-COPIES, EVENTS = 160, 1_800_000  # work that lasts some tenths of a second in each phase
+COPIES, EVENTS = 70, 1_800_000  # work that lasts some tenths of a second in each phase
 PHASES = ["reading", "analyzing"]
 BLOCK = 9_000                 # events that are made; the others are the same again
 LINE = re.compile(r"^(reading|surveying|analyzing|writing)(?: device \d+ of \d+)? ( *\d+)%(?:  (?:(\d+) of )?(\d+) MiB(?:  ([\d,]+)(?: of ([\d,]+))? events)?  ([\d.]+) (MiB|M events)/s)?"
@@ -97,7 +97,7 @@ def check_devices(tap, folder):
     run_folder = folder / "two" / "plugins" / "profile" / "x"
     run_folder.mkdir(parents=True)
     for host in ("a", "b"):
-        (run_folder / f"{host}.xplane.pb").write_bytes(space * 2000)
+        (run_folder / f"{host}.xplane.pb").write_bytes(space * 900)
     _, text = on_terminal("report", folder / "two", "-o", folder / "out", "--format", "json", "--jobs", "1")
     lines = [line for line in text.split("\r\x1b[K") if line.startswith("analyzing")]
     tap.ok(any(re.match(r"analyzing file [12] of 2 device [12] of \d+ +\d+%", line) for line in lines), "the device and the file are named",
