@@ -199,7 +199,7 @@ def main():
             result = run("report", source, "-o", folder / name, "--format", "html")
             if tap.ok(result.status == 0, f"{name}: a page is written", result):
                 paths[name] = folder / name / "report.html"
-        with Browser(folder) as browser:
+        with Browser(folder, paints=False) as browser:
             for name, path in paths.items():
                 for width, height in SCREENS:
                     check_screen(tap, name, browser, path, width, height)

@@ -190,7 +190,7 @@ def main():
     if BROWSER is None:
         tap.skip("the page in a browser", "no chromium")
         tap.done()
-    with Scratch() as folder, Browser(folder) as browser:
+    with Scratch() as folder, Browser(folder, paints=False) as browser:
         for name, source in {"demo": DEMO, **make_profile.write_all(folder, seed=3)}.items():
             out = folder / f"{name}.out"
             result = run("report", source, "-o", out, "--format", "html,json")

@@ -85,7 +85,7 @@ def main():
         if BROWSER is None:
             tap.skip("a full page in a browser", "no chromium")
             tap.done()
-        with Browser(folder) as browser, browser.open_page() as page:
+        with Browser(folder, paints=False) as browser, browser.open_page() as page:
             for path in paths:
                 page.load(path)
                 elements = page.js("document.querySelectorAll('*').length")
