@@ -395,6 +395,15 @@ static int by_host_and_time(const void *a, const void *b)
     return (x->depth > y->depth) - (x->depth < y->depth);
 }
 
+/* Hosts past the last one that fits are told apart by the comparison, and so are times of 65 ns. */
+static uint64_t host_and_time(const void *row)
+{
+    const struct derived_row *const r = row;
+    const uint64_t host = r->host < UINT16_MAX ? r->host : UINT16_MAX;
+
+    return host << 48 | (host < UINT16_MAX ? tm_prefix_of(r->start_ps) >> 16 : 0);
+}
+
 /* --- made and released --- */
 
 static void make(struct tm_derived *d)
@@ -403,6 +412,8 @@ static void make(struct tm_derived *d)
     const size_t share = tm_budget_share(&run->budget, TM_ACCOUNT_MODEL);
 
     d->sorter = tm_sorter_new(run, TM_ACCOUNT_MODEL, sizeof(struct derived_row), share / SORTER_PART, by_host_and_time);
+    if (d->sorter)
+        tm_sorter_set_prefix(d->sorter, host_and_time);
     d->bytes = d->sorter ? tm_rows_new(run, TM_ACCOUNT_MODEL, 1, share / BYTES_PART) : NULL;
     d->hosts = d->bytes ? tm_rows_new_paged(run, TM_ACCOUNT_MODEL, sizeof(struct derived_host), 0, PLACES_PAGE) : NULL;
     if (d->hosts)

@@ -28,7 +28,7 @@ enum {
  * event. */
 enum {
     PACKET_HEAD_LEAST = 8, /* where both lengths take one byte */
-    PACKET_HEAD_REST = 14, /* usual bytes of an arrow and numbers, which are not in a known start */
+    PACKET_HEAD_REST = 19, /* usual bytes of the row, an arrow, and numbers, which are not in a known start */
 };
 
 /* Packets on their way to the file. */
@@ -544,7 +544,7 @@ static inline void reach(struct tm_perfetto *w, int64_t ns)
 }
 
 /* An event of a row starts, at a time. */
-static uint8_t *begin_event(struct tm_perfetto *w, const struct tm_out_row *row, unsigned type, int64_t time_ps)
+static inline uint8_t *begin_event(struct tm_perfetto *w, const struct tm_out_row *row, unsigned type, int64_t time_ps)
 {
     uint8_t *to;
 
@@ -608,7 +608,7 @@ static inline bool may_be_known(const struct tm_out_event *from)
 
 static inline uint64_t hash_start(const struct tm_out_event *from)
 {
-    return tm_hash_pair(from->row->uuid, (uint64_t)from->name << 32 | from->template, 1);
+    return tm_hash_pair((uint64_t)from->name << 32 | from->template, from->category, 1);
 }
 
 static void forget_starts(struct tm_known_starts *k)
@@ -646,8 +646,7 @@ static inline const struct tm_known_start *find_start(const struct tm_known_star
 
         __builtin_prefetch((const uint8_t *)s + 64);
         __builtin_prefetch((const uint8_t *)s + 128);
-        if (s->row == from->row->uuid && s->name == from->name && s->template == from->template &&
-            s->category == from->category)
+        if (s->name == from->name && s->template == from->template && s->category == from->category)
             return s;
     }
     return NULL;
@@ -679,7 +678,7 @@ TM_NOT_INLINE void learn_start(struct tm_perfetto *w, const struct tm_out_event 
     struct tm_perfetto_arguments *const a = &w->arguments;
     struct tm_cached_hole holes[TM_ARGUMENT_HOLES];
     const size_t count = a->count;
-    uint8_t *to = begin_event(w, from->row, SLICE_BEGIN, from->start_ps), *const begin = event_place(w);
+    uint8_t *to = begin_event(w, from->row, SLICE_BEGIN, from->start_ps), *const begin = to;
     int made = 0;
 
     put_names(w, &to, from->name, from->category);
@@ -689,8 +688,7 @@ TM_NOT_INLINE void learn_start(struct tm_perfetto *w, const struct tm_out_event 
                                                   begin, holes);
     if (made >= 0 && a->to - begin <= TM_KNOWN_START_MOST && !w->names.copied && !w->names.is_cut && !w->names.is_full)
         keep_start(w->starts,
-                   &(struct tm_known_start){ .row = from->row->uuid,
-                                             .name = from->name,
+                   &(struct tm_known_start){ .name = from->name,
                                              .category = from->category,
                                              .template = from->template,
                                              .arguments = (uint32_t)a->count,
@@ -741,7 +739,9 @@ static void put_known_start(struct tm_perfetto *w, const struct tm_known_start *
     w->clock_ns = ns;
     tm_perfetto_names_begin(&w->names);
     event = event_place(w) + (s->length + PACKET_HEAD_REST > INT8_MAX ? 2 : 0); /* both lengths take a byte more */
-    to = copy_start(event, s, from);
+    to = tm_pb_varint(event, TYPE, SLICE_BEGIN);
+    to = tm_pb_varint(to, TRACK_UUID, from->row->uuid);
+    to = copy_start(to, s, from);
     if (from->flow)
         to = tm_pb_fixed64(to, FLOW_IDS, from->flow | own_flow);
     w->arguments.count = s->arguments;

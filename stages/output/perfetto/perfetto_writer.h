@@ -258,14 +258,14 @@ void tm_perfetto_put_int(struct tm_perfetto_arguments *a, tm_strid key, int64_t 
 void tm_perfetto_put_true(struct tm_perfetto_arguments *a, tm_strid key);
 void tm_perfetto_put_literal(struct tm_perfetto_arguments *a, tm_strid key, const char *text);
 
-/* Starts of spans as they were written before.  Those of a call site differ only in the time, the arrow, and the
- * numbers in the holes of their arguments, mostly a correlation id:
+/* Starts of spans as they were written before.  Those of a call site differ only in the row, the time, the arrow, and
+ * the numbers in the holes of their arguments, mostly a correlation id:
  *
- *     type, row, name, category | arguments ... correlation id: 1650 | ... | arrow 1650 | + 2416 ns
+ *     type, row | name, category, arguments ... correlation id: 1650 | ... | arrow 1650 | + 2416 ns
  *
- * What is before the arrow is kept with its holes, as soon as its strings have numbers, and copied for the next ones:
- * 200 instructions for a packet instead of 650.  When the room or a table of names is full, all of it is forgotten, so
- * the bytes that are written do not depend on the memory. */
+ * What is between the row and the arrow is kept with its holes, once for all streams and devices, as soon as its strings
+ * have numbers, and copied for the next ones: 200 instructions for a packet instead of 650.  When the room or a table of
+ * names is full, all of it is forgotten, so the bytes that are written do not depend on the memory. */
 enum {
     TM_KNOWN_START_WAYS = 4,
     TM_KNOWN_START_SETS = 1 << 12, /* a power of two */
@@ -275,7 +275,6 @@ enum {
 };
 
 struct tm_known_start {
-    uint64_t row; /* uuid */
     tm_strid name, category;
     uint32_t template; /* 0 = no arguments */
     uint32_t arguments;
