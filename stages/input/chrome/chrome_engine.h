@@ -724,7 +724,8 @@ static inline const uint8_t *following_event(const uint8_t *at)
 {
     if (*at != ',')
         return NULL;
-    at = tm_space_end(at + 1);
+    if (*++at != '{')
+        at = tm_space_end(at);
     return *at == '{' ? at : NULL;
 }
 

@@ -348,7 +348,7 @@ static inline bool store_plain(struct tm_chrome_maker *m, const struct tm_chrome
     const int64_t us = (int64_t)((uint64_t)e->ts.us - (uint64_t)m->origin_us);
     uint64_t correlation = known->record.correlation;
 
-    if (us < 0 || us >= usual_us || e->dur.us < 0 || e->dur.us >= usual_us || !(e->dur.us | (e->dur.ps > 1)))
+    if ((uint64_t)us >= usual_us || (uint64_t)e->dur.us >= usual_us || !(e->dur.us | (e->dur.ps > 1)))
         return false;
     if (known->correlation && known->varying >> known->correlation & 1)
         correlation = (uint64_t)e->facts.ints[known->correlation];

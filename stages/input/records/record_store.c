@@ -351,10 +351,15 @@ TM_NOT_INLINE bool open_block(struct tm_record_store *store, uint32_t rows)
     return store->block;
 }
 
+static inline bool has_room(const struct tm_record_store *store, uint32_t rows)
+{
+    return store->block && store->block->count + rows <= store->block->room;
+}
+
 /* Room for the rows of a record at the end of the chain at hand.  false: there is none, as above */
 static inline bool make_room(struct tm_record_store *store, uint32_t rows)
 {
-    return (store->block && store->block->count + rows <= store->block->room) || open_block(store, rows);
+    return has_room(store, rows) || open_block(store, rows);
 }
 
 /* What records of a kind add to the traits of their chain. */
@@ -383,25 +388,46 @@ static inline void count_record(struct tm_record_store *store, int64_t start_ps,
     store->block->count += rows;
 }
 
-/* Add a record of a signature in one row to the chain at hand.  false: it does not fit in one */
-static inline bool add_small(struct tm_record_store *store, int64_t start_ps, int64_t dur_ps, uint64_t id,
-                             uint32_t signature)
+/* How a record of a signature is in one row of the chain at hand.  false: it does not fit in one */
+static inline bool pack_small(const struct tm_record_store *store, int64_t start_ps, int64_t dur_ps, uint64_t id,
+                              uint32_t signature, struct tm_packed_small *small)
 {
     const uint64_t step_ps = (uint64_t)start_ps - (uint64_t)store->chain.start_ps;
     uint16_t id_step;
 
     if (!tm_id_step(id, store->chain.id, &id_step) || (step_ps | (uint64_t)dur_ps) > UINT32_MAX)
         return false;
-    if (!make_room(store, 1))
-        return true;
-    store->block->rows[store->block->count].small = (struct tm_packed_small){
+    *small = (struct tm_packed_small){
         .step_ps = (uint32_t)step_ps,
         .dur_ps = (uint32_t)dur_ps,
         .id_step = id_step,
         .signature_and_form = (uint16_t)(signature << TM_PACKED_SMALL_BITS | TM_PACKED_SMALL),
     };
+    return true;
+}
+
+/* Add it there, where the last block has room.  false: it does not fit in one row */
+static inline bool add_small_there(struct tm_record_store *store, int64_t start_ps, int64_t dur_ps, uint64_t id,
+                                   uint32_t signature)
+{
+    struct tm_packed_small small;
+
+    if (!pack_small(store, start_ps, dur_ps, id, signature, &small))
+        return false;
+    store->block->rows[store->block->count].small = small;
     count_record(store, start_ps, dur_ps, id, (enum tm_kind)store->signatures->rows[signature].kind, 1);
     return true;
+}
+
+/* The same with room for it.  true also if the run has failed */
+static inline bool add_small(struct tm_record_store *store, int64_t start_ps, int64_t dur_ps, uint64_t id,
+                             uint32_t signature)
+{
+    struct tm_packed_small small;
+
+    if (!pack_small(store, start_ps, dur_ps, id, signature, &small))
+        return false;
+    return !make_room(store, 1) || add_small_there(store, start_ps, dur_ps, id, signature);
 }
 
 /* Add a record to the chain at hand, in as many rows as it takes. */
@@ -434,12 +460,21 @@ void tm_record_store_add(struct tm_record_store *store, const struct tm_raw_reco
         add_wide(store, &row);
 }
 
-bool tm_record_store_add_known(struct tm_record_store *store, uint64_t track, uint32_t signature, int64_t start_ps,
-                               int64_t dur_ps, uint64_t correlation)
+TM_NOT_INLINE bool add_known_slowly(struct tm_record_store *store, uint64_t track, uint32_t signature, int64_t start_ps,
+                                    int64_t dur_ps, uint64_t correlation)
 {
     if (track != store->track)
         turn_to(store, track);
     return add_small(store, start_ps, dur_ps, correlation, signature);
+}
+
+/* Calls are left to another function: where the last block has room, no registers are saved. */
+bool tm_record_store_add_known(struct tm_record_store *store, uint64_t track, uint32_t signature, int64_t start_ps,
+                               int64_t dur_ps, uint64_t correlation)
+{
+    if (track != store->track || !has_room(store, 1))
+        return add_known_slowly(store, track, signature, start_ps, dur_ps, correlation);
+    return add_small_there(store, start_ps, dur_ps, correlation, signature);
 }
 
 /* Records of a batch from the i-th on, as many as are small and the last block has room for.  The state of the chain
