@@ -242,13 +242,14 @@ def main():
     if BROWSER is None:
         tap.skip("the page of a night in a browser", "no chromium")
         tap.done()
-    with Scratch() as folder, Browser(folder) as browser:
+    with Scratch() as folder, Browser(folder, paints=False) as browser:
         document, _ = nights.tell(folder / "story", make_history.story())
         page = folder / "story" / "index.html"
         check_static(tap, page, document)
         check_shown(tap, browser, page, document)
         check_forms(tap, browser, page)
-        check_links(tap, browser, page, document)
+        with Browser(folder / "painted") as painted:
+            check_links(tap, painted, page, document)
         check_many(tap, browser, folder)
         check_hostile(tap, browser, folder)
         check_folders(tap, browser, folder)
