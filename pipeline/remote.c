@@ -70,6 +70,7 @@ static const struct known_helper {
     const char *program;
     bool globs;             /* takes * ? [ in a name for a pattern */
     bool fails_for_missing; /* to remove an object that does not exist is an error */
+    bool fetches_missing;   /* sends nothing of an object that does not exist, with status 0 */
     bool prints_refusals;   /* of objects that cannot be removed, with status 0; "None" if there are none */
     enum request request;
     const char *google[ACTS]; /* by enum act; NULL = it cannot */
@@ -97,6 +98,7 @@ static const struct known_helper {
               [REMOVE] = "aws s3api delete-objects --bucket {bucket} --delete file:///dev/stdin --output text --query "
                          "Errors[0].Code" } },
     { .program = "rclone",
+      .fetches_missing = true,
       .request = NAMES,
       .google = { [FETCH] = "rclone cat :gcs,env_auth:{bucket}/{key}",
                   [LISTING] =
@@ -515,7 +517,9 @@ tm_status tm_helper_read(struct tm_helper *h, void *to, size_t bytes, size_t *go
         if (some < 0)
             return tm_fail_system(&h->run->error, h->failure, -1, errno, "cannot read from %s", h->program);
         if (some == 0)
-            return end_helper(h);
+            return end_helper(h) || h->bytes || !h->may_be_missing
+                       ? h->run->error.status
+                       : refuse(h, "sent nothing: the object does not exist, or is empty");
         *got += (size_t)some;
         h->bytes += (uint64_t)some;
     }
@@ -524,10 +528,15 @@ tm_status tm_helper_read(struct tm_helper *h, void *to, size_t bytes, size_t *go
 
 tm_status tm_fetch_start(struct tm_helper *h, struct tm_run *run, const char *uri, const char *name)
 {
+    const struct known_helper *known;
+
     *h = (struct tm_helper){ .run = run, .in = -1, .out = -1, .err = -1 };
     if (!bucket_bytes(uri) || !tm_remote_key(uri)[0])
         return tm_fail(&run->error, TM_ERR_INPUT, -1, "cannot fetch %s: it is not the address of an object", name);
-    return start_helper(h, run, FETCH, "/dev/null", uri, name);
+    known = find_known(run, FETCH, uri);
+    start_helper(h, run, FETCH, "/dev/null", uri, name);
+    h->may_be_missing = known && known->fetches_missing;
+    return run->error.status;
 }
 
 /* What it says on the way is read, and tells that it works. */

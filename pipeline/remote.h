@@ -32,6 +32,7 @@ struct tm_helper {
     off_t in_at;                     /* how far it had read it at the last look */
     int out, err;                    /* what it writes; -1 = closed */
     uint64_t bytes;                  /* read from `out` */
+    bool may_be_missing;             /* an object of which it sends nothing */
     char program[32];                /* its name */
     char said[TM_REMOTE_SAID_BYTES]; /* the end of what it wrote to stderr */
     size_t said_bytes;
