@@ -208,19 +208,36 @@ void tm_left_behind_remove(DIR *dir, bool is_alone)
             remove_one(dirfd(dir), entry->d_name, is_alone);
 }
 
+static bool is_swept(const struct tm_run *run, const struct stat *folder)
+{
+    return folder->st_dev == run->swept_device && folder->st_ino == run->swept_inode;
+}
+
+static void note_swept(struct tm_run *run, const struct stat *folder)
+{
+    run->swept_device = folder->st_dev;
+    run->swept_inode = folder->st_ino;
+}
+
+void tm_left_behind_leave(struct tm_run *run, int folder)
+{
+    struct stat info;
+
+    if (fstat(folder, &info) == 0)
+        note_swept(run, &info);
+}
+
 /* The same once for each folder that a job writes into.  A folder that cannot be read is left as it is. */
 static void left_behind_sweep(struct tm_run *run, const char *folder)
 {
-    DIR *const dir = opendir(*folder ? folder : ".");
+    const char *const path = *folder ? folder : ".";
     struct stat info;
+    DIR *dir;
 
-    if (!dir)
+    if (stat(path, &info) != 0 || is_swept(run, &info) || (dir = opendir(path)) == NULL)
         return;
-    if (fstat(dirfd(dir), &info) == 0 && (info.st_dev != run->swept_device || info.st_ino != run->swept_inode)) {
-        run->swept_device = info.st_dev;
-        run->swept_inode = info.st_ino;
-        tm_left_behind_remove(dir, false);
-    }
+    note_swept(run, &info);
+    tm_left_behind_remove(dir, false);
     (void)closedir(dir);
 }
 

@@ -77,6 +77,8 @@ bool tm_left_behind_is(const char *name);
  * in:     dir       open, from its position on
  *         is_alone  no other process can work there: remove also if the file system cannot lock */
 void tm_left_behind_remove(DIR *dir, bool is_alone);
+/* Leave a folder to the caller, who removes them there: the next file in it does not look for them. */
+void tm_left_behind_leave(struct tm_run *run, int folder);
 
 /* Remove a folder of tables: its files with the ending ".csv", and the folder itself if it is then empty. */
 bool tm_left_behind_remove_tables(int folder, const char *name);

@@ -23,13 +23,6 @@
 #include "pipeline/run.h"
 #include "reports/format/format.h"
 
-/* What is removed from the folder of a run. */
-enum prune_part {
-    COUNT_ALL,   /* nothing, but all is counted */
-    LEFT_BEHIND, /* only what killed processes left */
-    ALL
-};
-
 struct tm_pruned {
     uint64_t files, bytes;
 };
@@ -43,7 +36,7 @@ struct prune {
     struct tm_run *run;
     const char *folder; /* for messages */
     bool keeps_summary;
-    enum prune_part part;
+    bool counts_only; /* nothing is removed */
     struct tm_pruned *pruned;
     char names[TM_BATCH_OUTPUTS_MOST][64];
     const char *outputs[TM_BATCH_OUTPUTS_MOST];
@@ -106,14 +99,14 @@ static void take_folder(struct prune *p, int parent, const char *name, enum plac
         return;
     }
     sweep(p, fd, place);
-    if (!tm_failed(p->run) && p->part != COUNT_ALL && unlinkat(parent, name, AT_REMOVEDIR) != 0 && errno != ENOENT &&
+    if (!tm_failed(p->run) && !p->counts_only && unlinkat(parent, name, AT_REMOVEDIR) != 0 && errno != ENOENT &&
         errno != ENOTEMPTY && errno != EEXIST)
         fail(p, name, errno);
 }
 
 static void take_file(struct prune *p, int parent, const char *name, const struct stat *info)
 {
-    if (p->part != COUNT_ALL && unlinkat(parent, name, 0) != 0 && errno != ENOENT) {
+    if (!p->counts_only && unlinkat(parent, name, 0) != 0 && errno != ENOENT) {
         fail(p, name, errno);
         return;
     }
@@ -124,11 +117,10 @@ static void take_file(struct prune *p, int parent, const char *name, const struc
 static void take(struct prune *p, int fd, enum place place, const char *name)
 {
     const enum place below = place_below(p, place, name);
-    const bool is_wanted = p->part != LEFT_BEHIND || place == OF_TABLES || tm_left_behind_is(name);
     struct stat info;
 
-    if (!is_wanted || strcmp(name, ".") == 0 || strcmp(name, "..") == 0 ||
-        (below == NOT_OURS && !is_our_file(p, place, name)) || fstatat(fd, name, &info, AT_SYMLINK_NOFOLLOW) != 0)
+    if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0 || (below == NOT_OURS && !is_our_file(p, place, name)) ||
+        fstatat(fd, name, &info, AT_SYMLINK_NOFOLLOW) != 0)
         return;
     if (S_ISDIR(info.st_mode) && below != NOT_OURS)
         take_folder(p, fd, name, below);
@@ -152,23 +144,14 @@ static void sweep(struct prune *p, int fd, enum place place)
     (void)closedir(dir);
 }
 
-/* Remove the program's files from the folder of a run: reports, tables, partials of hosts. result.json and foreign
- * files stay.  Links are removed, not followed.
- * in:     keeps_summary  summary.json stays too
- * out:    bytes  the removed bytes are added; files likewise
+/* Remove the program's files from the folder of a run: reports, tables, partials of hosts, and what killed processes
+ * left. result.json and foreign files stay.  Links are removed, not followed.
+ * owns:   fd
  * errors: TM_ERR_OUTPUT  something cannot be removed */
-static void prune_folder(struct tm_run *run, const char *folder, bool keeps_summary, enum prune_part part,
-                         struct tm_pruned *pruned)
+static void prune_folder(struct prune *p, int fd)
 {
-    struct prune p = { .run = run, .folder = folder, .keeps_summary = keeps_summary, .part = part, .pruned = pruned };
-    const int fd = tm_failed(run) ? -1 : open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-
-    if (fd >= 0) {
-        p.count = tm_batch_outputs(UINT32_MAX, p.names, p.outputs);
-        sweep(&p, fd, OF_RUN);
-    } else if (!tm_failed(run) && errno != ENOENT) {
-        fail(&p, "files", errno);
-    }
+    p->count = tm_batch_outputs(UINT32_MAX, p->names, p->outputs);
+    sweep(p, fd, OF_RUN);
 }
 
 enum { KEPT_MOST = 4096 };
@@ -251,9 +234,10 @@ static struct kept_file summary_of(const struct tm_value *result)
 }
 
 /* The content of the result from now on.  The fingerprint is that of all files of the run, also where some could not be
- * read: while they are the same, the run is not made again. */
-static void mark(struct pruning *p, struct tm_doc *doc, const char *folder, const struct tm_batch_run *batch_run,
-                 const struct kept_file *summary)
+ * read: while they are the same, the run is not made again.
+ * in: fd  of the folder */
+static void mark(struct pruning *p, struct tm_doc *doc, const char *folder, int fd,
+                 const struct tm_batch_run *batch_run, const struct kept_file *summary)
 {
     struct tm_value *const root = tm_doc_root(doc);
     const size_t wanted = summary->is_there ? 1 : 0;
@@ -277,9 +261,10 @@ static void mark(struct pruning *p, struct tm_doc *doc, const char *folder, cons
         tm_add_int(file, "bytes", summary->bytes);
         tm_add_string(file, "xxh3", summary->xxh3);
     }
+    tm_left_behind_leave(p->run, fd); /* it is counted */
     /* Before files are removed: after a power cut, the old one must not reappear without them. */
     if (!tm_result_write(p->run, folder, doc))
-        tm_sync_folder(folder);
+        (void)fsync(fd);
 }
 
 /* An input that changed since makes the run new: its files are not those of this result for long. */
@@ -299,20 +284,27 @@ static bool prune_files(struct pruning *p, const struct tm_history_run *row, str
 {
     const struct tm_batch_run *const batch_run = find_run(p, row->id);
     struct kept_file summary = { .is_there = false };
+    struct prune of;
+    int fd;
 
     if (!tm_result_read(doc, tm_doc_root(doc), folder) ||
         strcmp(tm_text(tm_get(tm_doc_root(doc), "id")), row->id) != 0 || is_changed(batch_run, row, tm_doc_root(doc)))
         return false;
     if (is_kept(p, row->id))
         summary = summary_of(tm_doc_root(doc));
-    if (p->options->dry_run) {
-        prune_folder(p->run, folder, summary.is_there, COUNT_ALL, &p->pruned);
-    } else {
-        /* Writing the mark would remove what killed processes left, uncounted. */
-        prune_folder(p->run, folder, summary.is_there, LEFT_BEHIND, &p->pruned);
-        mark(p, doc, folder, batch_run, &summary);
-        prune_folder(p->run, folder, summary.is_there, ALL, &p->pruned);
+    of = (struct prune){ .run = p->run,
+                         .folder = folder,
+                         .keeps_summary = summary.is_there,
+                         .counts_only = p->options->dry_run,
+                         .pruned = &p->pruned };
+    fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+    if (fd < 0) {
+        fail(&of, "files", errno);
+        return false;
     }
+    if (!p->options->dry_run)
+        mark(p, doc, folder, fd, batch_run, &summary);
+    prune_folder(&of, fd);
     return true;
 }
 
