@@ -138,6 +138,13 @@ static void add_file(struct search *s, char *path, char *host, const struct stat
     tm_run_add(s->run, &s->here, &file);
 }
 
+/* out: false  it is not a trace */
+static bool sniffed_kind(enum tm_sniffed sniffed, enum tm_found_kind *kind)
+{
+    *kind = sniffed == TM_SNIFFED_XSPACE ? TM_FOUND_XPLANE : TM_FOUND_TRACE_JSON;
+    return sniffed != TM_SNIFFED_OTHER;
+}
+
 /* A file whose name leaves it open whether it is a trace. */
 static void add_plain(struct search *s, char *path, const struct tm_trace_name *name, const struct stat *info)
 {
@@ -153,7 +160,7 @@ static void add_plain(struct search *s, char *path, const struct tm_trace_name *
         return;
     }
     (void)s->sniff(s->run, path, &sniffed);
-    if (!tm_failed(s->run) && tm_sniffed_kind(sniffed, &kind)) {
+    if (!tm_failed(s->run) && sniffed_kind(sniffed, &kind)) {
         add_file(s, path, tm_find_host(s->run, tm_last_part(path, &length), name->host_length), info, kind);
         return;
     }
@@ -665,7 +672,7 @@ static void take_hit(struct tm_member_links *l, struct tm_member_link *link, con
         if (!link->is_plain || tm_failed(l->run))
             return;
         sniff_target(l, member);
-        if (!tm_failed(l->run) && !tm_sniffed_kind(l->sniffed, &link->file.kind))
+        if (!tm_failed(l->run) && !sniffed_kind(l->sniffed, &link->file.kind))
             link->file.kind = TM_FOUND_COPY;
         return;
     }
@@ -839,7 +846,7 @@ static bool sniff_member(struct gathering *g, const struct tm_member *member, en
         return false;
     }
     (void)member->sniff(member, &sniffed);
-    is_trace = tm_sniffed_kind(sniffed, kind);
+    is_trace = sniffed_kind(sniffed, kind);
     if (g->run->error.status == TM_ERR_INPUT) {
         g->unreadable++;
         g->run->error = (struct tm_error){ .status = TM_OK };

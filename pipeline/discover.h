@@ -203,8 +203,6 @@ struct tm_trace_name {
 bool tm_trace_name_read(const char *name, struct tm_trace_name *told);
 /* The same for names whose files are classified by content: kind is what most such files are. */
 bool tm_plain_name_read(const char *name, struct tm_trace_name *told);
-/* out: false  it is not a trace */
-bool tm_sniffed_kind(enum tm_sniffed sniffed, enum tm_found_kind *kind);
 /* Length of `name` without `ending`, or 0 if it has another one or nothing is left. */
 size_t tm_name_without(const char *name, size_t length, const char *ending);
 char *tm_find_host(struct tm_run *run, const char *name, size_t length) TM_MUST_USE; /* a copy, cleaned */

@@ -100,12 +100,6 @@ bool tm_plain_name_read(const char *name, struct tm_trace_name *told)
     return bare > 0;
 }
 
-bool tm_sniffed_kind(enum tm_sniffed sniffed, enum tm_found_kind *kind)
-{
-    *kind = sniffed == TM_SNIFFED_XSPACE ? TM_FOUND_XPLANE : TM_FOUND_TRACE_JSON;
-    return sniffed != TM_SNIFFED_OTHER;
-}
-
 /* Length without the endings of Perfetto traces, which are looked for in no folder. */
 static size_t without_perfetto(const char *name, size_t length)
 {

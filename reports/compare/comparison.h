@@ -181,20 +181,15 @@ struct causes {
 
 typedef void cause_rule(struct causes *k);
 
-extern cause_rule tm_find_slow_device;
-extern cause_rule tm_find_recompiles;
-extern cause_rule tm_find_transfer_causes;
-extern cause_rule tm_find_collective_causes;
-extern cause_rule tm_find_lost_overlap;
-extern cause_rule tm_find_idle_changes;
-extern cause_rule tm_find_changed_parts;
+/* op_causes.c: of single operations, and of all of them alike. */
+extern cause_rule tm_find_op_changes;
+extern cause_rule tm_find_uniform_change;
 
 /* What the titles of a side's causes start with: "" with two sides, else "LABEL: ".  out: returned */
 const char *tm_cause_side(const struct comparison *c, size_t side, char out[TM_FORMAT_BYTES]);
 
 /* Start a cause.  out: never NULL */
 struct cause *tm_cause_begin(struct causes *k, const char *id, double change_ps);
-struct cause *tm_cause_of_fact(struct causes *k, const char *id);
 void tm_cause_set_title(struct cause *cause, const char *format, ...) TM_PRINTF(2, 3);
 void tm_cause_say(struct cause *cause, const char *format, ...) TM_PRINTF(2, 3);
 

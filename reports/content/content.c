@@ -576,17 +576,3 @@ void tm_emit_runs(const struct tm_content *content, const char *id, const char *
                                       .list = list,
                                       .paper_rows = 16 });
 }
-
-void tm_emit_single_runs(const struct tm_content *content, const char *id, const char *caption, const char *list)
-{
-    tm_emit_table(content, &(struct tm_table){
-                               .id = id,
-                               .caption = caption,
-                               .shows = "label name = Label, runs[0].run, runs[0].platform, runs[0].device_model, "
-                                        "runs[0].devices, runs[0].hosts wide, runs[0].steps.chosen, "
-                                        "runs[0].steps.median_ps, runs[0].steps.cv_pct, runs[0].measured_ps given, "
-                                        "runs[0].partial rare, runs[0].framework wide, runs[0].kind wide, "
-                                        "runs[0].fingerprint wide, runs[0].path",
-                               .list = list,
-                               .paper_rows = 64 });
-}

@@ -61,7 +61,4 @@ extern const struct tm_section tm_missing_compared_section, tm_missing_scaled_se
  * in: list  "sides[0].runs" */
 void tm_emit_runs(const struct tm_content *content, const char *id, const char *caption, const char *list);
 
-/* The same of sides, or points, with one run each: a row for each of them.  in: list  "points" */
-void tm_emit_single_runs(const struct tm_content *content, const char *id, const char *caption, const char *list);
-
 #endif

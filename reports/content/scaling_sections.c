@@ -53,6 +53,21 @@ static bool has_groups(const struct tm_value *points)
     return false;
 }
 
+/* The same of sides, or points, with one run each: a row for each of them.  in: list  "points" */
+static void emit_single_runs(const struct tm_content *content, const char *id, const char *caption, const char *list)
+{
+    tm_emit_table(content, &(struct tm_table){
+                               .id = id,
+                               .caption = caption,
+                               .shows = "label name = Label, runs[0].run, runs[0].platform, runs[0].device_model, "
+                                        "runs[0].devices, runs[0].hosts wide, runs[0].steps.chosen, "
+                                        "runs[0].steps.median_ps, runs[0].steps.cv_pct, runs[0].measured_ps given, "
+                                        "runs[0].partial rare, runs[0].framework wide, runs[0].kind wide, "
+                                        "runs[0].fingerprint wide, runs[0].path",
+                               .list = list,
+                               .paper_rows = 64 });
+}
+
 static void emit_runs(const struct tm_content *content)
 {
     const struct tm_value *points = tm_of(content, "points"), *notes = tm_of(content, "notes");
@@ -60,7 +75,7 @@ static void emit_runs(const struct tm_content *content)
     for (size_t i = 0; i < tm_length(notes); i++)
         tm_emit(content, TM_TONE_PLAIN, "%s", tm_text(tm_get(tm_at(notes, i), "text")));
     if (!has_groups(points))
-        tm_emit_single_runs(content, "runs", "Runs", "points");
+        emit_single_runs(content, "runs", "Runs", "points");
     for (size_t i = 0; has_groups(points) && i < tm_length(points); i++) {
         const char *label = tm_text(tm_get(tm_at(points, i), "label"));
         char id[32], list[40], shown[512], caption[LABEL_BYTES];

@@ -252,6 +252,12 @@ static void find_collapsed_graphs(struct tm_findings *all)
                          tm_given_int("total_ps", total_ps));
 }
 
+/* Does a warning of the profiler say that events were dropped? */
+static bool says_dropped(const char *warning)
+{
+    return strcasestr(warning, "drop") || strcasestr(warning, "buffer is full");
+}
+
 static void find_warnings(struct tm_findings *all)
 {
     const struct tm_value *warnings = tm_path(all->summary, "coverage.warnings");
@@ -263,7 +269,7 @@ static void find_warnings(struct tm_findings *all)
     if (count == 0)
         return;
     for (size_t i = 0; i < count; i++)
-        is_dropped |= tm_query_says_dropped(tm_text(tm_at(warnings, i)));
+        is_dropped |= says_dropped(tm_text(tm_at(warnings, i)));
     f = tm_finding_of_fact(all, "profiler_warnings");
     if (is_dropped)
         tm_finding_case(f, "dropped");
@@ -550,7 +556,7 @@ static void describe_warning(const struct tm_value *summary, bool of_drops, cons
     for (size_t i = 0; i < tm_length(warnings); i++) {
         const char *warning = tm_text(tm_at(warnings, i));
 
-        if (tm_query_says_dropped(warning) != of_drops)
+        if (says_dropped(warning) != of_drops)
             continue;
         first = first ? first : warning;
         count++;

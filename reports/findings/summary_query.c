@@ -179,11 +179,6 @@ bool tm_query_lost_kernels(const struct tm_value *summary, struct tm_query_kerne
     return kernels->recorded == 0 || (lost >= LOST_LEAST && lost >= kernels->launches / LOST_SHARE);
 }
 
-bool tm_query_says_dropped(const char *warning)
-{
-    return strcasestr(warning, "drop") || strcasestr(warning, "buffer is full");
-}
-
 const struct tm_value *tm_query_capped_host(const struct tm_value *summary)
 {
     /* XLA's default with CUPTI and with ROCm, and that of its newer ROCm tracer */

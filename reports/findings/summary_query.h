@@ -51,8 +51,6 @@ const char *tm_file_of(const char *path);
 
 #define TM_NO_FALLBACK "nothing ran on the host that a device could have run, and no data went there and back"
 
-/* Does a warning of the profiler say that events were dropped? */
-bool tm_query_says_dropped(const char *warning);
 /* The host whose device events are exactly as many as the profiler keeps at most: an element of environment.hosts;
  * NULL = none.  The profilers of JAX and TensorFlow have such a limit, PyTorch's does not. */
 const struct tm_value *tm_query_capped_host(const struct tm_value *summary);

@@ -203,11 +203,6 @@ static bool is_in_percent(enum tm_rule rule)
     return rule >= TM_RULE_MAX_INCREASE_PCT;
 }
 
-bool tm_rule_is_upper(enum tm_rule rule)
-{
-    return rule == TM_RULE_MAX || rule == TM_RULE_MAX_INCREASE || rule == TM_RULE_MAX_INCREASE_PCT;
-}
-
 static size_t bytes_of(size_t room)
 {
     return sizeof(struct tm_gates) + room * sizeof(struct tm_gate);
@@ -237,16 +232,6 @@ void tm_gates_free(struct tm_gates *gates)
 bool tm_gate_fits_job(const struct tm_gate *gate, const char *job)
 {
     return !gate->job || tm_glob_fits(gate->job, job, strlen(job));
-}
-
-bool tm_gate_is_overruled(const struct tm_gates *gates, const struct tm_gate *gate, const char *job)
-{
-    for (const struct tm_gate *other = gate + 1; other < gates->gate + gates->count; other++) {
-        if (other->rule == gate->rule && other->number != gate->number && strcmp(other->figure, gate->figure) == 0 &&
-            tm_gate_fits_job(other, job))
-            return true;
-    }
-    return false;
 }
 
 bool tm_gates_need(const struct tm_gates *gates, const char *section)

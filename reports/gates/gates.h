@@ -137,11 +137,7 @@ struct tm_gates {
 };
 
 bool tm_rule_is_relative(enum tm_rule rule);
-/* Does the limit apply to increases? */
-bool tm_rule_is_upper(enum tm_rule rule);
 
-/* Does a later gate of the file have the same figure and rule for the job?  Then that one counts. */
-bool tm_gate_is_overruled(const struct tm_gates *gates, const struct tm_gate *gate, const char *job);
 bool tm_gate_fits_job(const struct tm_gate *gate, const char *job);
 
 /* An invalid gate: its position is put before the reason.

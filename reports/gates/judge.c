@@ -199,12 +199,18 @@ static double distance(double value, double limit)
     return fabs(value - limit);
 }
 
+/* Does the limit apply to increases? */
+static bool is_upper(enum tm_rule rule)
+{
+    return rule == TM_RULE_MAX || rule == TM_RULE_MAX_INCREASE || rule == TM_RULE_MAX_INCREASE_PCT;
+}
+
 /* For "[*]": the figure for which the rule is strictest. */
 static void find(struct tm_figure *figure, const struct tm_value *from, const char *path, const struct tm_gate *gate)
 {
     struct tm_figure other;
 
-    tm_figure_find(figure, from, path, tm_rule_is_upper(gate->rule) ? TM_FIGURE_MOST : TM_FIGURE_LEAST);
+    tm_figure_find(figure, from, path, is_upper(gate->rule) ? TM_FIGURE_MOST : TM_FIGURE_LEAST);
     if (gate->rule != TM_RULE_EQUALS || figure->state != TM_FIGURE_KNOWN)
         return;
     struct tm_wrong wrong;
@@ -438,7 +444,7 @@ static double min_effect(const struct tm_gate_result *r)
  * percent. */
 static double way(const struct tm_gate_result *r)
 {
-    const double sign = tm_rule_is_upper(r->gate->rule) ? 1 : -1, change = sign * (r->figure.value - r->baseline);
+    const double sign = is_upper(r->gate->rule) ? 1 : -1, change = sign * (r->figure.value - r->baseline);
 
     if (r->gate->rule == TM_RULE_MAX_INCREASE || r->gate->rule == TM_RULE_MAX_DECREASE)
         return change;
@@ -567,9 +573,20 @@ static void judge_gate(struct tm_judging *j, struct tm_gate_result *r)
 
 /* --- all of them --- */
 
+/* Does a later gate of the file have the same figure and rule for the job?  Then that one counts. */
+static bool is_overruled(const struct tm_gates *gates, const struct tm_gate *gate, const char *job)
+{
+    for (const struct tm_gate *other = gate + 1; other < gates->gate + gates->count; other++) {
+        if (other->rule == gate->rule && other->number != gate->number && strcmp(other->figure, gate->figure) == 0 &&
+            tm_gate_fits_job(other, job))
+            return true;
+    }
+    return false;
+}
+
 static bool is_of_the_job(const struct tm_judging *j, const struct tm_gate *gate)
 {
-    return !j->job || (tm_gate_fits_job(gate, j->job->job) && !tm_gate_is_overruled(j->gates, gate, j->job->job));
+    return !j->job || (tm_gate_fits_job(gate, j->job->job) && !is_overruled(j->gates, gate, j->job->job));
 }
 
 static void judge_all(struct tm_judging *j, struct tm_value *list)

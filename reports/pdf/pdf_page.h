@@ -197,8 +197,6 @@ void tm_pdf_encode_outside(struct tm_pdf *pdf, char *out, size_t out_bytes, cons
 
 /* The following functions require safe texts. */
 double tm_pdf_width(const struct tm_pdf *pdf, const struct tm_pdf_style *style, const char *text, size_t bytes);
-/* Width of the longest word. */
-double tm_pdf_word_width(const struct tm_pdf *pdf, const struct tm_pdf_style *style, const char *text);
 /* Lines that a text takes. */
 int tm_pdf_lines(const struct tm_pdf *pdf, const struct tm_pdf_style *style, const char *text, double width);
 /* Cut a text in its middle, in place, so that it takes at most this many lines. */

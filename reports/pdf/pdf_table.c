@@ -272,6 +272,21 @@ static double cell_width(struct tm_pdf *pdf, const struct tm_sheet *sheet, int r
     return tm_pdf_width(pdf, &style, cell, strlen(cell)) + indent_of(sheet, row, column, INFINITY);
 }
 
+/* Width of the longest word. */
+static double word_width(const struct tm_pdf *pdf, const struct tm_pdf_style *style, const char *text)
+{
+    double widest = 0;
+
+    for (text += strspn(text, " "); *text; text += strspn(text, " ")) {
+        const size_t bytes = strcspn(text, " ");
+        const double width = tm_pdf_width(pdf, style, text, bytes);
+
+        widest = width > widest ? width : widest;
+        text += bytes;
+    }
+    return widest;
+}
+
 /* A title is as wide as its longest word, or as its text if it is short. */
 static double title_width(struct tm_pdf *pdf, const struct tm_sheet *sheet, int column)
 {
@@ -279,7 +294,7 @@ static double title_width(struct tm_pdf *pdf, const struct tm_sheet *sheet, int 
     const char *cell = load(pdf, sheet, -1, column);
     const double all = tm_pdf_width(pdf, &style, cell, strlen(cell));
 
-    return fmin(all, fmax(tm_pdf_word_width(pdf, &style, cell), least_title));
+    return fmin(all, fmax(word_width(pdf, &style, cell), least_title));
 }
 
 /* Width of the widest cell of a column.  out: mean  of its cells */

@@ -166,20 +166,6 @@ double tm_pdf_width(const struct tm_pdf *pdf, const struct tm_pdf_style *style, 
     return width;
 }
 
-double tm_pdf_word_width(const struct tm_pdf *pdf, const struct tm_pdf_style *style, const char *text)
-{
-    double widest = 0;
-
-    for (text += strspn(text, " "); *text; text += strspn(text, " ")) {
-        const size_t bytes = strcspn(text, " ");
-        const double width = tm_pdf_width(pdf, style, text, bytes);
-
-        widest = width > widest ? width : widest;
-        text += bytes;
-    }
-    return widest;
-}
-
 /* Bytes of the next line: up to a space if there is one, else up to where a name has a joint, at least one
  * character.  A name is not broken at a space that would leave the line half empty. */
 static size_t line_bytes(const struct tm_pdf *pdf, const struct tm_pdf_style *style, const char *text, double width)
