@@ -135,6 +135,29 @@ struct tm_least_change {
 size_t tm_change_points(struct tm_sample series, struct tm_least_change least, double *scratch,
                         struct tm_change_point points[TM_CHANGE_POINTS_MOST]);
 
+/* Noise of series whose values resemble the one before: AR(1) around a level that may change. */
+struct tm_series_noise {
+    double near, far; /* mean squares of the differences of neighbors, and of every other value, in least changes */
+    size_t count;     /* values */
+};
+
+/* in:     series   in order, without NaN; its last TM_NOISE_VALUES values count
+ * out:    false = it has fewer than TM_NOISE_LEAST values, or all of them are equal */
+enum { TM_NOISE_LEAST = 8, TM_NOISE_VALUES = 80 };
+bool tm_series_noise_of(struct tm_sample series, struct tm_least_change least, struct tm_series_noise *noise);
+
+/* What many series show of the noise of any of them. */
+struct tm_shared_noise {
+    double alike, alike_variance; /* correlation of neighbors, and its variance among series */
+    double variance;              /* of the part of an error that is its own, in squares of the least change */
+    double freedom;               /* as many degrees of freedom as that is worth; 0 = nothing is known */
+};
+
+/* in:     scratch  count doubles
+ * out:    freedom is 0 for fewer than TM_NOISE_SERIES series */
+enum { TM_NOISE_SERIES = 8 };
+struct tm_shared_noise tm_shared_noise_of(const struct tm_series_noise *noise, size_t count, double *scratch);
+
 /* Regressions of a figure, found value by value as nights pass: docs/night.md, "Regressions". */
 enum {
     TM_REGRESSIONS_MOST = 16,
@@ -168,6 +191,7 @@ struct tm_watch_options {
     /* A regression that opened before the series starts, or near its start: NULL = none.  in: from, opened, kind,
      * before, score.  Values before `from` are the baseline. */
     const struct tm_regression *known;
+    const struct tm_shared_noise *noise; /* what other series show; NULL = nothing */
 };
 
 struct tm_watched {

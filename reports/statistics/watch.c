@@ -10,7 +10,8 @@
  * - drift: the slope of a line through the last values, by the same fit.
  *
  * While a step is open, it is tested again with each value: in a series that wanders, what looked like a step often does
- * not last.  Error rates: docs/night.md. */
+ * not last; and its start is searched again.  Noise and correlation of a short series are uncertain, so what other
+ * series show of them counts, too (noise.c).  Error rates: docs/night.md. */
 #include "reports/statistics/statistics.h"
 
 #include <math.h>
@@ -32,9 +33,14 @@ enum {
 };
 
 static const double clear_one = 3, clear_some = 2, clear_held = 1.5 /* ranges of the baseline */, beyond_most = 1.5,
-                    alike_most = 0.95, to_deviation = 1.4826, clip = 3.5, part_beyond = 1.0 / 3, held_share = 0.85,
+                    alike_most = 0.95, to_deviation = 1.4826, clip = 3.5, part_beyond = 1.0 / 3, held_share = 0.8,
                     better_least = 1.5 /* limits */, drift_weight = 0.25,
-                    rounding = 1e-12 /* of the squares: smaller residuals are errors of rounding */;
+                    rounding = 1e-12 /* of the squares: smaller residuals are errors of rounding */,
+                    first_boundary = 1.2 /* limits: of two values */, beyond_share = 0.5 /* of the least change */,
+                    beyond_limit = 0.78 /* limits */, drift_better = 1.2 /* scores of the step */,
+                    moved_most = 2 /* standard errors */, moved_least = 2,
+                    noisier_most = 2.5 /* variances of other series */,
+                    back_least = 9 /* twice a logarithm of likelihoods */;
 
 /* Lengths of the end that are examined. */
 static const size_t ends[] = { 2, 3, 4, 5, 6, 8, 10, 13, 16, 20 };
@@ -67,8 +73,9 @@ static const double limits[LIMITS][FREEDOM_MOST - FREEDOM_LEAST + 1] = {
 
 struct watch {
     struct tm_least_change least;
-    double value[WINDOW]; /* the baseline, times the sign: larger is worse */
-    size_t index[WINDOW]; /* of each in the series */
+    struct tm_shared_noise noise; /* of other series */
+    double value[WINDOW];         /* the baseline, times the sign: larger is worse */
+    size_t index[WINDOW];         /* of each in the series */
     double sorted[WINDOW];
     size_t count;
     double margin; /* of the open regression: this close to the old level, it has recovered */
@@ -79,6 +86,7 @@ struct sign {
     enum tm_regression_kind kind;
     size_t end; /* values of the new level */
     double before, after, score, deviation;
+    double alike, variance; /* of the errors around a step: struct clarity */
 };
 
 static double median_of(const double *value, size_t count)
@@ -94,13 +102,17 @@ static double least_of(const struct watch *w, double before)
     return fmax(w->least.share * fabs(before), w->least.amount);
 }
 
-/* The correlation of neighbors, raised by its bias and by almost one standard error: a short series rarely shows all of
- * it. */
-static double alike_of(double raw, double count, double parameters)
+/* The correlation of neighbors.  The estimate of one series is corrected for its bias, moved toward that of other series
+ * as far as both are uncertain, but not by more than a few standard errors (Efron and Morris 1972), and raised by
+ * almost one standard error of the result: a short series rarely shows all of its correlation. */
+static double alike_of(const struct tm_shared_noise *noise, double raw, double count, double parameters)
 {
-    const double error = sqrt(fmax(0, 1 - raw * raw) / count);
+    const double error = sqrt(fmax(0, 1 - raw * raw) / count), own = raw + (parameters + 3 * raw) / count;
+    const double of_others = noise->freedom > 0 ? error * error / (error * error + noise->alike_variance) : 0;
+    const double most = moved_most * error, moved = fmax(-most, fmin(most, of_others * (noise->alike - own)));
+    const double rest = sqrt(1 - of_others);
 
-    return fmin(fmax(raw + (parameters + 3 * raw) / count + error - 0.1, 0), alike_most);
+    return fmin(fmax(own + moved + rest * (error - 0.1), 0), alike_most);
 }
 
 struct residuals {
@@ -109,7 +121,8 @@ struct residuals {
 
 /* Residuals of a fit with some parameters, clipped at a few robust deviations, or if most of them are 0, at half of the
  * least change: one bad value says little about the others. */
-static struct residuals residuals_of(double *off, size_t count, double parameters, double least)
+static struct residuals residuals_of(const struct tm_shared_noise *noise, double *off, size_t count, double parameters,
+                                     double least)
 {
     double size[WINDOW], squares = 0, products = 0, most;
     struct residuals r;
@@ -127,7 +140,7 @@ static struct residuals residuals_of(double *off, size_t count, double parameter
 
     const double n = (double)count;
 
-    r.alike = alike_of(squares > 0 ? products / squares : 0, n, parameters);
+    r.alike = alike_of(noise, squares > 0 ? products / squares : 0, n, parameters);
     r.freedom = fmax(2, (n - parameters) * (1 - r.alike) / (1 + r.alike));
     r.deviation = sqrt(squares / fmax(1, n - parameters * (1 + r.alike) / (1 - r.alike)));
     return r;
@@ -136,19 +149,21 @@ static struct residuals residuals_of(double *off, size_t count, double parameter
 /* Its logarithm is almost linear in the inverse of the degrees of freedom. */
 static double limit_of(enum limit of, double freedom)
 {
-    const double within = fmin(fmax(freedom, FREEDOM_LEAST), FREEDOM_MOST),
-                 below = fmin(floor(within), FREEDOM_MOST - 1);
+    static const double without[LIMITS] = { 3.090232306, 4.264890794, 3.719016485 }; /* for any freedom */
+    const double within = fmax(freedom, FREEDOM_LEAST), below = fmin(floor(within), FREEDOM_MOST);
     const double *const at = &limits[of][(size_t)below - FREEDOM_LEAST];
-    const double share = (1 / below - 1 / within) / (1 / below - 1 / (below + 1));
+    const bool is_last = below >= FREEDOM_MOST;
+    const double above = is_last ? 0 : 1 / (below + 1), next = is_last ? without[of] : at[1];
+    const double share = (1 / below - 1 / within) / (1 / below - above);
 
-    return exp(log(at[0]) + share * (log(at[1]) - log(at[0])));
+    return exp(log(at[0]) + share * (log(next) - log(at[0])));
 }
 
 /* value = level + size * shape + error, where each error is `alike` times the one before and a part of its own: AR(1),
  * by generalized least squares.  The first value of a step differs from the one before by all of the step, however
  * similar neighbors are: this is what distinguishes a step from a series that wanders. */
 struct fit {
-    double size, variance /* of size */;
+    double size, unit /* its variance, of errors with a variance of 1 */, squares /* of the residuals */;
 };
 
 static struct fit fit_of(const double *value, const double *shape, size_t count, double alike)
@@ -173,11 +188,12 @@ static struct fit fit_of(const double *value, const double *shape, size_t count,
     const double size = (cc * sv - cs * cv) / determinant, level = (ss * cv - cs * sv) / determinant;
     const double rest = vv - size * sv - level * cv, squares = rest > rounding * vv ? rest : 0;
 
-    return (struct fit){ size, squares / fmax(1, (double)count - FITTED) * cc / determinant };
+    return (struct fit){ size, cc / determinant, squares };
 }
 
 /* The correlation of neighbors without a change of this size. */
-static double alike_without(double size, const double *value, const double *shape, size_t count, double parameters)
+static double alike_without(const struct tm_shared_noise *noise, double size, const double *value, const double *shape,
+                            size_t count, double parameters)
 {
     double mean = 0, squares = 0, products = 0, before = 0;
 
@@ -190,22 +206,35 @@ static double alike_without(double size, const double *value, const double *shap
         products += before * off;
         before = off;
     }
-    return alike_of(squares > 0 ? products / squares : 0, (double)count, parameters);
+    return alike_of(noise, squares > 0 ? products / squares : 0, (double)count, parameters);
 }
 
 /* How clear a change of this shape is, against the limit: negative if it goes down.  With the change, neighbors look less
  * alike than they are, because its place is chosen; without it, more than they are.  The truth is between the two.
- * in:  weight  of the correlation without the change, 0 to 1 */
-static double clarity_of(const double *value, const double *shape, size_t count, enum limit limit, double weight)
+ * The variance is a mean of that of the residuals and that of other series, by their degrees of freedom (Smyth 2004).
+ * in:  weight  of the correlation without the change, 0 to 1
+ *      least   the least change, the unit of the noise of other series; 0 = that does not count */
+struct clarity {
+    double score, alike, variance /* of the part of an error that is its own */;
+};
+
+static struct clarity clarity_of(const struct watch *w, const double *value, const double *shape, size_t count,
+                                 enum limit limit, double weight, double least)
 {
     const double size = fit_of(value, shape, count, 0).size;
-    const double alike =
-        (1 - weight) * alike_without(size, value, shape, count, 2) + weight * alike_without(0, value, shape, count, 1);
+    const double alike = (1 - weight) * alike_without(&w->noise, size, value, shape, count, 2) +
+                         weight * alike_without(&w->noise, 0, value, shape, count, 1);
     const struct fit fit = fit_of(value, shape, count, alike);
+    const double own = fmax(1, (double)count - FITTED), of_others = w->noise.variance * least * least;
+    const double shared = fit.squares / own > noisier_most * of_others ? 0 : w->noise.freedom, freedom = own + shared;
+    const double variance = (fit.squares + shared * of_others) / freedom;
+    struct clarity clarity = { .alike = alike, .variance = variance };
 
-    if (!(fit.variance > 0))
-        return fit.size > 0 ? INFINITY : fit.size < 0 ? -INFINITY : 0;
-    return fit.size / sqrt(fit.variance) / limit_of(limit, (double)count - FITTED);
+    if (variance * fit.unit > 0)
+        clarity.score = fit.size / sqrt(variance * fit.unit) / limit_of(limit, freedom);
+    else
+        clarity.score = fit.size > 0 ? INFINITY : fit.size < 0 ? -INFINITY : 0;
+    return clarity;
 }
 
 /* The first value of a sorted list that is greater, or not less. */
@@ -286,14 +315,19 @@ static double range_of(const double *value, size_t count)
     return count >= BEFORE_LEAST ? high - low : INFINITY;
 }
 
-/* How much its last values differ from those before them, up or down, against the limit.
- * in:  level, now  medians of both */
-static struct sign step_score(const struct watch *w, size_t end, double level, double now)
+/* How much its last values differ from those before them, up or down, against the limit.  The part of the change that
+ * exceeds half of the least change has to be significant, too, at a lower limit: otherwise quiet series, in which many
+ * changes are significant, would raise most of the false alarms.
+ * in:  level, now  medians of both
+ *      boundary    factor of the limit
+ * out: off         the values, without what exceeds a few robust deviations */
+static struct sign step_score(const struct watch *w, size_t end, double level, double now, double boundary,
+                              double off[WINDOW])
 {
     const size_t before = w->count - end;
     double change = now - level;
     const double direction = change < 0 ? -1 : 1;
-    double nearest = INFINITY, off[WINDOW], shape[WINDOW], means[2] = { 0 };
+    double nearest = INFINITY, shape[WINDOW], means[2] = { 0 };
 
     if (!(direction * change > least_of(w, level)))
         return (struct sign){ .score = 0 };
@@ -305,7 +339,7 @@ static struct sign step_score(const struct watch *w, size_t end, double level, d
     for (size_t i = 0; i < w->count; i++)
         off[i] = w->value[i] - (i < before ? level : now);
 
-    const struct residuals r = residuals_of(off, w->count, 2, least_of(w, level));
+    const struct residuals r = residuals_of(&w->noise, off, w->count, 2, least_of(w, level));
 
     for (size_t i = 0; i < w->count; i++)
         means[i >= before] += off[i] / (double)(i < before ? before : end);
@@ -318,7 +352,9 @@ static struct sign step_score(const struct watch *w, size_t end, double level, d
     change = direction * (now - level);
 
     const double weight = (double)w->count / (double)(w->count + WEIGHT_HALF);
-    const double score = direction * clarity_of(off, shape, w->count, STEP_LIMIT, weight);
+    const struct clarity clarity = clarity_of(w, off, shape, w->count, STEP_LIMIT, weight, least_of(w, level));
+    const double beyond = (1 - beyond_share * least_of(w, level) / change) / beyond_limit;
+    const double score = direction * clarity.score / boundary * (change > 0 ? fmin(1, beyond) : 0);
 
     return (struct sign){ (score > 1 || (end <= ALL_BEYOND && nearest > clear_some * range_of(w->value, before))) &&
                               change > least_of(w, level),
@@ -327,7 +363,9 @@ static struct sign step_score(const struct watch *w, size_t end, double level, d
                           level,
                           now,
                           score,
-                          r.deviation };
+                          r.deviation,
+                          clarity.alike,
+                          clarity.variance };
 }
 
 static bool is_up(const struct sign *sign)
@@ -339,13 +377,15 @@ static bool is_up(const struct sign *sign)
 static void find_steps(const struct watch *w, struct sign *worse, struct sign *better)
 {
     struct medians medians;
+    double off[WINDOW];
 
     *worse = *better = (struct sign){ .is_found = false };
     if (w->count < ends[0] + BEFORE_LEAST)
         return;
     find_medians(w, &medians);
     for (size_t e = 0; e < sizeof(ends) / sizeof(ends[0]) && ends[e] + BEFORE_LEAST <= w->count; e++) {
-        const struct sign sign = step_score(w, ends[e], medians.before[ends[e]], medians.end[ends[e]]);
+        const struct sign sign = step_score(w, ends[e], medians.before[ends[e]], medians.end[ends[e]],
+                                            ends[e] == ends[0] ? first_boundary : 1, off);
         struct sign *const best = is_up(&sign) ? worse : better;
 
         if (sign.is_found && (!best->is_found || sign.score > best->score))
@@ -356,7 +396,7 @@ static void find_steps(const struct watch *w, struct sign *worse, struct sign *b
 /* The level of its first values, and the change that one further value has to exceed.
  * in:  count  JUMP_BEFORE or more */
 struct band {
-    double level, limit, deviation;
+    double level, limit, deviation, alike;
 };
 
 static struct band band_of(const struct watch *w, size_t count)
@@ -369,9 +409,10 @@ static struct band band_of(const struct watch *w, size_t count)
         most = fmax(most, fabs(off[i]));
     }
 
-    const struct residuals r = residuals_of(off, count, 1, least_of(w, band.level));
+    const struct residuals r = residuals_of(&w->noise, off, count, 1, least_of(w, band.level));
 
     band.deviation = r.deviation;
+    band.alike = r.alike;
     band.limit = fmax(limit_of(JUMP_LIMIT, r.freedom) * r.deviation, beyond_most * most);
     band.limit = fmin(band.limit, clear_one * range_of(w->value, count));
     return band;
@@ -392,13 +433,13 @@ static struct sign find_jump(const struct watch *w, double direction)
 
     const struct band band = band_of(w, before);
 
-    return (struct sign){ change > band.limit,
-                          TM_REGRESSION_STEP,
-                          1,
-                          level,
-                          w->value[before],
-                          band.limit > 0 ? change / band.limit : INFINITY,
-                          band.deviation };
+    return (struct sign){ .is_found = change > band.limit,
+                          .kind = TM_REGRESSION_STEP,
+                          .end = 1,
+                          .before = level,
+                          .after = w->value[before],
+                          .score = band.limit > 0 ? change / band.limit : INFINITY,
+                          .deviation = band.deviation };
 }
 
 static struct sign find_drift(const struct watch *w)
@@ -427,15 +468,21 @@ static struct sign find_drift(const struct watch *w)
         for (size_t i = 0; i < count; i++)
             off[i] = w->value[from + i] - mean - slope * shape[i];
 
-        const struct residuals r = residuals_of(off, count, 2, least_of(w, first));
+        const struct residuals r = residuals_of(&w->noise, off, count, 2, least_of(w, first));
 
         for (size_t i = 0; i < count; i++)
             off[i] += slope * shape[i];
 
-        const double score = clarity_of(off, shape, count, DRIFT_LIMIT, drift_weight);
+        const double score = clarity_of(w, off, shape, count, DRIFT_LIMIT, drift_weight, 0).score;
 
         if (score > best.score)
-            best = (struct sign){ score > 1, TM_REGRESSION_DRIFT, count - 1, first, first + rise, score, r.deviation };
+            best = (struct sign){ .is_found = score > 1,
+                                  .kind = TM_REGRESSION_DRIFT,
+                                  .end = count - 1,
+                                  .before = first,
+                                  .after = first + rise,
+                                  .score = score,
+                                  .deviation = r.deviation };
     }
     return best;
 }
@@ -445,7 +492,7 @@ static struct sign find_worse(const struct watch *w, const struct sign *step)
 {
     const struct sign drift = find_drift(w);
 
-    if (drift.is_found && (!step->is_found || drift.score > step->score))
+    if (drift.is_found && (!step->is_found || drift.score > drift_better * step->score))
         return drift;
     return step->is_found ? *step : find_jump(w, 1);
 }
@@ -503,29 +550,103 @@ static double level_of_end(struct tm_sample series, bool is_lower_better, size_t
     return tm_sample_select_median(end, count);
 }
 
+/* The values around the start of an open regression, and the step that fits them. */
+struct standing {
+    struct watch both;
+    size_t before; /* values of the baseline among them */
+    struct sign step;
+    double clipped[WINDOW]; /* less `level` */
+    double level, now;
+};
+
+static bool stand(struct standing *to, const struct watch *w, struct tm_sample series, bool is_lower_better,
+                  const struct tm_regression *open, size_t last)
+{
+    const size_t there = last + 1 - open->from, end = there < HELD ? there : HELD;
+
+    to->before = w->count < HELD ? w->count : HELD;
+    to->both = (struct watch){ .least = w->least, .noise = w->noise };
+    if (there < RECOVERY || to->before < BEFORE_LEAST)
+        return false;
+    for (size_t i = w->count - to->before; i < w->count; i++)
+        add(&to->both, w->value[i], w->index[i]);
+    for (size_t i = last + 1 - end; i <= last; i++)
+        add(&to->both, signed_value(series, is_lower_better, i), i);
+    to->level = median_of(to->both.value, to->before);
+    to->now = median_of(to->both.value + to->before, end);
+    to->step = step_score(&to->both, end, to->level, to->now, 1, to->clipped);
+    return true;
+}
+
 /* Does an open step still exceed what chance allows, now that more values are known?  In a series that wanders, what
  * looked like a step often does not. */
-static bool still_holds(const struct watch *w, struct tm_sample series, bool is_lower_better,
-                        const struct tm_regression *open, size_t last)
+static bool still_holds(const struct standing *of)
 {
-    const size_t there = last + 1 - open->from, end = there < HELD ? there : HELD,
-                 before = w->count < HELD ? w->count : HELD;
-    struct watch both = { .least = w->least };
-
-    if (there < BEFORE_LEAST || before < BEFORE_LEAST)
-        return true;
-    for (size_t i = w->count - before; i < w->count; i++)
-        add(&both, w->value[i], i);
-    for (size_t i = last + 1 - end; i <= last; i++)
-        add(&both, signed_value(series, is_lower_better, i), i);
-
-    const double level = median_of(both.value, before), now = median_of(both.value + before, end);
-    const struct sign step = step_score(&both, end, level, now);
-
-    if (now - level > fmax(clear_held * range_of(both.value, before), least_of(w, level)))
+    if (of->both.count - of->before < BEFORE_LEAST ||
+        of->now - of->level > fmax(clear_held * range_of(of->both.value, of->before), least_of(&of->both, of->level)))
         return true;
 
-    return fmax(is_up(&step) ? step.score : 0, find_drift(&both).score) > held_share;
+    return fmax(is_up(&of->step) ? of->step.score : 0, find_drift(&of->both).score) > held_share;
+}
+
+/* Where a step fits the values best, by the decrease of the squares in generalized least squares, as in fit_of.
+ * in:  end   values of the step so far
+ *      gain  decrease that another shape reaches
+ * out: the same end if no other fits much better */
+static size_t best_end(const struct standing *of, size_t end, double gain)
+{
+    const double *const value = of->clipped;
+    const size_t count = of->both.count;
+    const double alike = of->step.alike, first = 1 - alike * alike, rest = 1 - alike;
+    const double cc = first + (double)(count - 1) * rest * rest;
+    double cv = first * value[0], sum = 0, most = 0;
+    size_t best = end;
+
+    for (size_t i = 1; i < count; i++)
+        cv += rest * (value[i] - alike * value[i - 1]);
+    for (size_t e = 1; e + BEFORE_LEAST <= count; e++) {
+        const double own = value[count - e] - alike * value[count - e - 1], after = (double)(e - 1) * rest;
+        const double ss = 1 + after * rest, cs = rest * (1 + after), sv = own + rest * sum;
+        const double determinant = cc * ss - cs * cs, size = (cc * sv - cs * cv) / determinant;
+        const double of_this = size > 0 ? size * size * determinant / cc : 0;
+
+        sum += own;
+        gain = e == end ? fmax(gain, of_this) : gain;
+        if (e > 1 && of_this > most) {
+            most = of_this;
+            best = e;
+        }
+    }
+    return most - gain > moved_least * of->step.variance ? best : end;
+}
+
+/* Are the last values of a regression those of the old level?  By the likelihoods of a step back, and of none, with the
+ * noise of the baseline.
+ * in:  both, start  values around the start of the regression, and its place among them
+ *      before       the old level */
+static bool looks_back(const struct watch *both, size_t start, const struct watch *w, double before)
+{
+    const double *const value = both->value;
+    const struct band band = band_of(w, w->count);
+    const double alike = band.alike, variance = band.deviation * band.deviation * (1 - alike * alike);
+    double sum = 0, most = -INFINITY;
+
+    for (size_t at = start + 1; at < both->count; at++) {
+        double size, gain = 0;
+
+        sum += value[at - 1];
+        size = sum / (double)(at - start) - before;
+        if (both->count - at > END_MOST || !(size > 0))
+            continue;
+        for (size_t i = at; i < both->count; i++) {
+            const double step = i == at ? size : size * (1 - alike);
+            const double off = value[i] - alike * value[i - 1] - (1 - alike) * (before + size);
+
+            gain -= step * (2 * off + step);
+        }
+        most = fmax(most, gain);
+    }
+    return isinf(most) || most > back_least * variance;
 }
 
 /* A regression ends with the last value; those from `from` on are of the baseline. */
@@ -568,22 +689,71 @@ static void set_level(const struct watch *w, bool is_lower_better, struct tm_wat
     to->band = fmax(least_of(w, band.level), band.limit);
 }
 
+/* How much better a rise after the baseline explains the values than no change: the decrease of the squares. */
+static double gain_of_rise(const struct standing *of)
+{
+    double shape[WINDOW];
+
+    for (size_t i = 0; i < of->both.count; i++)
+        shape[i] = i < of->before ? 0 : (double)(i + 1 - of->before);
+
+    const struct fit fit = fit_of(of->clipped, shape, of->both.count, of->step.alike);
+
+    return fit.size > 0 ? fit.size * fit.size / fit.unit : 0;
+}
+
+/* With more values it is clearer where an open regression started, and that a drift is a step.  The values between the
+ * old start and the new one belong to the other side. */
+static void find_start_again(struct watch *w, const struct standing *of, struct tm_sample series, bool is_lower_better,
+                             struct tm_regression *open, size_t last)
+{
+    const size_t end = last + 1 - open->from;
+    size_t best, from, kept = w->count;
+
+    if (end > HELD)
+        return;
+    best = best_end(of, end, open->kind == TM_REGRESSION_DRIFT ? gain_of_rise(of) : 0);
+    from = of->both.index[of->both.count - best];
+    if (best == end || from + best != last + 1)
+        return;
+    while (w->index[kept - 1] >= from)
+        kept--;
+    shorten(w, kept);
+    for (size_t i = open->from; i < from; i++)
+        add(w, signed_value(series, is_lower_better, i), i);
+
+    const double level = median_of(w->value, w->count);
+
+    open->kind = TM_REGRESSION_STEP;
+    open->before = is_lower_better ? level : -level;
+    open->from = from;
+    open->opened = from > open->opened ? last : open->opened;
+}
+
 /* A regression is open when value i arrives: NULL = it ends with this value. */
 static struct tm_regression *go_on(struct watch *w, struct tm_sample series, const struct tm_watch_options *options,
                                    struct tm_regression *open, size_t i)
 {
+    const bool is_continued = options->known && open->opened == options->known->opened;
     const bool is_lower = options->is_lower_better;
     const double before = is_lower ? open->before : -open->before;
     const double now = level_of_end(series, is_lower, open->from, i, RECOVERY);
+    struct standing of;
+    const bool is_known = stand(&of, w, series, is_lower, open, i);
     const bool is_back = i + 1 - open->from >= RECOVERY &&
-                         level_of_end(series, is_lower, open->from, i, TM_BACK_MOST) - before <= w->margin;
+                         level_of_end(series, is_lower, open->from, i, TM_BACK_MOST) - before <= w->margin &&
+                         (!is_known || looks_back(&of.both, of.before, w, before));
 
     open->after = is_lower ? now : -now;
     if (is_back)
         close_regression(w, series, is_lower, open, TM_REGRESSION_RECOVERED, i + 1 - RECOVERY, i);
-    else if (!still_holds(w, series, is_lower, open, i))
+    else if (is_known && !still_holds(&of))
         close_regression(w, series, is_lower, open, TM_REGRESSION_DISMISSED, open->from, i);
-    return open->end == TM_REGRESSION_OPEN ? open : NULL;
+    if (open->end != TM_REGRESSION_OPEN)
+        return NULL;
+    if (is_known && !is_continued)
+        find_start_again(w, &of, series, is_lower, open, i);
+    return open;
 }
 
 /* Value i arrives while none is open.  out: the regression that it shows; NULL = none */
@@ -622,7 +792,8 @@ void tm_watch_series(struct tm_sample series, const struct tm_watch_options *opt
 {
     const bool is_lower = options->is_lower_better;
     const struct tm_regression *const known = options->known;
-    struct watch w = { .least = options->least };
+    struct watch w = { .least = options->least,
+                       .noise = options->noise ? *options->noise : (struct tm_shared_noise){ .freedom = 0 } };
     struct tm_regression *open = NULL;
     size_t accepted = 0;
 
