@@ -803,6 +803,27 @@ tm_status tm_history_find(struct tm_history *history, const char *id, tm_take_hi
     return st;
 }
 
+tm_status tm_history_visit_jobs(struct tm_history *history, tm_take_job *take, void *to)
+{
+    /* A search per job: DISTINCT reads the whole index. */
+    static const char sql[] =
+        "WITH RECURSIVE jobs (job) AS (SELECT min(job) FROM runs UNION ALL"
+        " SELECT (SELECT min(job) FROM runs WHERE job > jobs.job) FROM jobs WHERE job IS NOT NULL)"
+        " SELECT job FROM jobs WHERE job IS NOT NULL";
+    sqlite3_stmt *const statement = tm_history_prepare(history, sql);
+    tm_status st = history->run->error.status;
+    const char *job = "";
+    int code = SQLITE_DONE;
+
+    while (!st && (code = sqlite3_step(statement)) == SQLITE_ROW)
+        st = history_read_text(statement, 0, false, &job) ? take(to, job)
+                                                          : tm_history_damaged(history, "a row has an invalid 'job'");
+    if (!st && code != SQLITE_DONE)
+        st = tm_history_fail(history);
+    (void)sqlite3_finalize(statement);
+    return st;
+}
+
 /* --- the ledger --- */
 
 const char *const tm_ledger_state_words[] = {
@@ -825,6 +846,39 @@ bool tm_ledger_is_open(const struct tm_history_regression *row)
     const enum tm_ledger_state state = tm_ledger_state_of(row->state);
 
     return state == TM_LEDGER_OPEN || state == TM_LEDGER_ACKNOWLEDGED;
+}
+
+tm_status tm_history_put_levels(struct tm_history *history, const char *job, const struct night_levels *levels)
+{
+    sqlite3_stmt *const statement =
+        keep(history, &history->put_levels, "INSERT OR REPLACE INTO levels VALUES (?1, ?2)", job);
+
+    assert(history->is_renewed);
+    if (!statement)
+        return history->run->error.status;
+    if (sqlite3_bind_blob(statement, 2, levels, sizeof(*levels), SQLITE_STATIC) != SQLITE_OK)
+        return tm_history_fail(history);
+    return run_once(history, statement);
+}
+
+tm_status tm_history_find_levels(struct tm_history *history, const char *job, struct night_levels *levels)
+{
+    sqlite3_stmt *statement;
+    int code;
+
+    *levels = (struct night_levels){ .hardware = 0 };
+    if (!history->is_renewed)
+        return TM_OK;
+    statement = keep(history, &history->find_levels, "SELECT levels FROM levels WHERE job = ?1", job);
+    if (!statement)
+        return history->run->error.status;
+    code = sqlite3_step(statement);
+    if (code == SQLITE_ROW && sqlite3_column_bytes(statement, 0) == sizeof(*levels))
+        memcpy(levels, sqlite3_column_blob(statement, 0), sizeof(*levels));
+    else if (code != SQLITE_DONE)
+        (void)tm_history_fail(history);
+    release(statement);
+    return history->run->error.status;
 }
 
 tm_status tm_history_put_regression(struct tm_history *history, const struct tm_history_regression *row)
@@ -1031,6 +1085,8 @@ void tm_history_close(struct tm_history *history)
     (void)sqlite3_finalize(history->gates);
     (void)sqlite3_finalize(history->find);
     (void)sqlite3_finalize(history->records_of_job);
+    (void)sqlite3_finalize(history->put_levels);
+    (void)sqlite3_finalize(history->find_levels);
     for (size_t i = 0; i < TM_HISTORY_OP_STATEMENTS; i++)
         (void)sqlite3_finalize(history->op_statement[i]);
     (void)sqlite3_close(history->db);
@@ -1078,7 +1134,9 @@ static void open_work(struct tm_history *history)
                    HISTORY_PAGE_BYTES, cache);
     history_do(history, sql);
     make_tables(history, "main", 0, OBJECT_INDEXES);
-    history_do(history, "CREATE UNIQUE INDEX op_names_by_name ON op_names (job, name)"); /* of this file only */
+    /* Of this file only. */
+    history_do(history, "CREATE UNIQUE INDEX op_names_by_name ON op_names (job, name)");
+    history_do(history, "CREATE TABLE levels (job TEXT PRIMARY KEY, levels BLOB) WITHOUT ROWID");
 }
 
 static tm_status copy_row(void *to, const struct tm_history_run *row)

@@ -86,6 +86,10 @@ typedef tm_status tm_take_history_run(void *to, const struct tm_history_run *row
 tm_status tm_history_visit(struct tm_history *history, const struct tm_history_query *query, tm_take_history_run *take,
                            void *to);
 
+/* The names of all jobs, sorted, each once: `take` is called with each until it fails. */
+typedef tm_status tm_take_job(void *to, const char *job);
+tm_status tm_history_visit_jobs(struct tm_history *history, tm_take_job *take, void *to);
+
 /* The run with this id: `take` is called once, or not at all. */
 tm_status tm_history_find(struct tm_history *history, const char *id, tm_take_history_run *take, void *to);
 
@@ -236,6 +240,7 @@ struct tm_history {
     sqlite3 *db;                                          /* the file, read only; of a renewed one: a nameless file */
     sqlite3_stmt *put, *gates, *put_regression;           /* of a renewed one, after their first use */
     sqlite3_stmt *find, *records_of_job;                  /* of tm_history_find and tm_history_visit_regressions */
+    sqlite3_stmt *put_levels, *find_levels;               /* of the functions of these names */
     sqlite3_stmt *op_statement[TM_HISTORY_OP_STATEMENTS]; /* likewise, of op_times.c */
     bool is_renewed, is_committed;
     int64_t tables;                  /* their version: PRAGMA user_version */
@@ -369,6 +374,19 @@ struct night_series {
     bool is_improved; /* by a run of the page */
 };
 
+/* The noise of the figures of jobs that run on the same machines: estimated from a sample of them. */
+struct night_noise;
+
+/* Read it from the last nights of a history.
+ * in:     room   for the runs of a job
+ * owns:   the caller; tm_nightly_free_noise, also after a failure */
+tm_status tm_nightly_learn_noise(struct night_noise **noise, struct tm_run *run, struct tm_history *history,
+                                 const struct tm_judged_night *judged, struct night_history *room,
+                                 struct night_series *series);
+void tm_nightly_free_noise(struct night_noise *noise, struct tm_run *run); /* tolerates NULL */
+/* Of jobs on devices of this model; of all if there are too few of them. */
+struct tm_shared_noise tm_nightly_noise_of(const struct night_noise *noise, size_t figure, const char *model);
+
 /* Is it an alarm: open, not acknowledged, and shown by as many runs as --confirm wants? */
 bool tm_ledger_is_alarm(const struct tm_judged_night *judged, const struct tm_history_regression *row);
 
@@ -388,17 +406,23 @@ size_t tm_nightly_series(const struct night_history *history, uint64_t keys[], s
 void tm_nightly_choose_series(struct night_series *series, const struct night_history *history, uint64_t key);
 /* The values of one figure of the chosen series. */
 void tm_nightly_find_values(struct night_series *series, const struct night_history *history, size_t figure);
+/* The smallest change of a figure of the chosen series that counts: of a part of the step also a share of the step. */
+struct tm_least_change tm_nightly_least_of(const struct night_series *series, const struct night_history *history,
+                                           size_t figure);
 /* Find regressions and follow them.
+ * in:  noise  of other jobs
  * out: the record that the first regression found continues, since its start is not in memory; NULL = none */
 const struct tm_history_regression *tm_nightly_watch(struct night_series *series, const struct night_history *history,
-                                                     size_t figure, const struct night_records *records);
+                                                     size_t figure, const struct night_records *records,
+                                                     const struct night_noise *noise);
 /* The first and the last run of a value. */
 const struct night_point *tm_nightly_first_of(const struct night_series *series, const struct night_history *history,
                                               size_t value);
 const struct night_point *tm_nightly_last_of(const struct night_series *series, const struct night_history *history,
                                              size_t value);
-/* Is it a record of this figure of the chosen series? */
-bool tm_nightly_is_of(const struct tm_history_regression *row, const struct night_series *series, size_t figure);
+/* Is it a record of this figure of a series?  in: text  of its key */
+bool tm_nightly_is_of(const struct tm_history_regression *row, const char *text, size_t figure);
+void tm_nightly_series_text(char text[TM_FINGERPRINT_BYTES], uint64_t key);
 
 /* --- the state of a job --- */
 
@@ -425,6 +449,25 @@ struct night_figure {
     const struct tm_history_regression *open; /* its record, also an acknowledged one; NULL = none */
 };
 
+/* What the ledger knows of a figure: struct tm_watched. */
+struct night_level {
+    double level, band, improved_from; /* NaN = not known */
+    uint64_t values;
+    bool is_improved; /* by a run of the page */
+};
+
+/* Of the figures by which a job is assessed, in the order of their table, for the series of the newest run of the page. */
+enum { NIGHT_LEVELS = 16 };
+struct night_levels {
+    uint64_t hardware; /* struct night_point's, of the series; 0 = there is none */
+    struct night_level of[NIGHT_LEVELS];
+};
+
+/* tm_ledger_update keeps them beside the rows, until the history is closed. */
+tm_status tm_history_put_levels(struct tm_history *history, const char *job, const struct night_levels *levels);
+/* out: hardware 0 if the ledger was not updated */
+tm_status tm_history_find_levels(struct tm_history *history, const char *job, struct night_levels *levels);
+
 struct night_judgement {
     enum night_state state;
     const struct night_point *newest; /* of the page; of an absent job its last one; NULL = it has none */
@@ -434,11 +477,13 @@ struct night_judgement {
 };
 
 /* in:     records  of the job
- *         series   room for one
+ *         levels   of the job, from the ledger
  * out:    of a job without a run on the page: NIGHT_GONE and its newest run; whether it is missed depends on the nights
  *         of other jobs */
-void tm_nightly_judge(struct night_judgement *to, const struct night_history *history, struct night_series *series,
-                      const struct night_records *records);
+void tm_nightly_judge(struct night_judgement *to, const struct night_history *history,
+                      const struct night_records *records, const struct night_levels *levels);
+/* The place after its newest run that is assessed; 0 = there is none. */
+size_t tm_nightly_newest(const struct night_history *history);
 /* In percent, or in points of a share; NaN = it was 0. */
 double tm_nightly_change_of(const struct tm_run_figure *figure, double before, double after);
 

@@ -3,6 +3,7 @@
  * showed it until it ends.  Each merge computes it again from the rows of the history (tm_watch_series), so a late
  * night is assessed at its position, and a repeated merge gives the same records.  Two things are taken over: the ids
  * of records that are still there, and records that opened before the last NIGHT_POINTS runs of their job. */
+#include <assert.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -135,9 +136,14 @@ static bool is_one_group(const struct night_point *a, const struct night_point *
     return a->step < 0 && b->step < 0 && strcmp(a->night, b->night) == 0 && strcmp(a->revision, b->revision) == 0;
 }
 
+void tm_nightly_series_text(char text[TM_FINGERPRINT_BYTES], uint64_t key)
+{
+    (void)snprintf(text, TM_FINGERPRINT_BYTES, "%016" PRIx64, key);
+}
+
 void tm_nightly_choose_series(struct night_series *series, const struct night_history *history, uint64_t key)
 {
-    (void)snprintf(series->text, sizeof(series->text), "%016" PRIx64, key);
+    tm_nightly_series_text(series->text, key);
     series->count = 0;
     for (size_t i = 0; i < history->count; i++) {
         const struct night_point *const point = tm_nightly_point_at(history, i);
@@ -390,9 +396,9 @@ void tm_nightly_free_records(struct night_records *records)
     records->last = NULL;
 }
 
-bool tm_nightly_is_of(const struct tm_history_regression *row, const struct night_series *series, size_t figure)
+bool tm_nightly_is_of(const struct tm_history_regression *row, const char *text, size_t figure)
 {
-    return strcmp(row->figure, tm_figure_table[figure].id) == 0 && strcmp(row->series, series->text) == 0;
+    return strcmp(row->figure, tm_figure_table[figure].id) == 0 && strcmp(row->series, text) == 0;
 }
 
 /* --- one figure of one series --- */
@@ -456,16 +462,15 @@ static bool go_on_with(struct tm_regression *known, const struct night_series *s
     return true;
 }
 
-/* The smallest change of a part is also a share of the step. */
-static struct tm_least_change least_of(const struct night_series *series, const struct night_history *history,
-                                       const struct tm_run_figure *figure)
+struct tm_least_change tm_nightly_least_of(const struct night_series *series, const struct night_history *history,
+                                           size_t figure)
 {
     static const double part_least = 0.01;
-    struct tm_least_change least = tm_nightly_least_change(figure);
+    struct tm_least_change least = tm_nightly_least_change(&tm_figure_table[figure]);
     double step[NIGHT_POINTS];
     size_t count = 0;
 
-    if (!tm_figure_is_of_parts(figure))
+    if (!tm_figure_is_of_parts(&tm_figure_table[figure]))
         return least;
     for (size_t g = 0; g < series->count; g++) {
         step[count] = value_of(series, history, g, 0);
@@ -477,21 +482,26 @@ static struct tm_least_change least_of(const struct night_series *series, const 
 }
 
 const struct tm_history_regression *tm_nightly_watch(struct night_series *series, const struct night_history *history,
-                                                     size_t figure, const struct night_records *records)
+                                                     size_t figure, const struct night_records *records,
+                                                     const struct night_noise *noise)
 {
     const struct tm_decision *decision = records->is_decided_anew ? records->decisions : NULL;
     const struct tm_history_regression *known = NULL;
     struct tm_regression of;
     size_t accepted[ACCEPTED_MOST];
-    struct tm_watch_options options = { .least = least_of(series, history, &tm_figure_table[figure]),
+    struct tm_shared_noise shared;
+    struct tm_watch_options options = { .least = tm_nightly_least_of(series, history, figure),
                                         .is_lower_better = tm_figure_table[figure].better == TM_BETTER_LOWER,
-                                        .accepted = accepted };
+                                        .accepted = accepted,
+                                        .noise = &shared };
 
     tm_nightly_find_values(series, history, figure);
+    shared = tm_nightly_noise_of(
+        noise, figure, series->values > 0 ? tm_nightly_first_of(series, history, series->values - 1)->model : "");
     for (const struct night_record *at = records->first; at; at = at->next) {
         const bool is_accepted = tm_ledger_state_of(at->of.state) == TM_LEDGER_ACCEPTED;
 
-        if (!tm_nightly_is_of(&at->of, series, figure))
+        if (!tm_nightly_is_of(&at->of, series->text, figure))
             continue;
         if (!known && go_on_with(&of, series, history, &at->of))
             known = &at->of;
@@ -521,6 +531,7 @@ struct ledger {
     struct night_history *job; /* the runs of the job that is read */
     struct night_series *series;
     struct night_records records;
+    struct night_noise *noise;
 };
 
 static bool is_decided(const struct tm_decision *decision, const struct tm_history_regression *row)
@@ -699,13 +710,39 @@ static void put_record(struct ledger *l, size_t figure, const struct tm_regressi
     tm_history_put_regression(l->history, &row);
 }
 
-static void update_figure(struct ledger *l, size_t figure)
+/* out: level  what is known of the figure */
+static void update_figure(struct ledger *l, size_t figure, struct night_level *level)
 {
-    const struct tm_history_regression *const known = tm_nightly_watch(l->series, l->job, figure, &l->records);
+    const struct tm_history_regression *const known =
+        tm_nightly_watch(l->series, l->job, figure, &l->records, l->noise);
     const struct tm_watched *const watched = &l->series->watched;
 
+    level->level = watched->level;
+    level->band = watched->band;
+    level->improved_from = watched->improved_from;
+    level->values = watched->values;
+    level->is_improved = l->series->is_improved;
     for (size_t i = 0; i < watched->count; i++)
         put_record(l, figure, &watched->found[i], i == 0 ? known : NULL);
+}
+
+/* All figures of one series. */
+static void update_series(struct ledger *l, uint64_t key)
+{
+    const size_t newest = tm_nightly_newest(l->job);
+    struct night_levels levels;
+    size_t count = 0;
+
+    memset(&levels, 0, sizeof(levels));
+    levels.hardware = key;
+    tm_nightly_choose_series(l->series, l->job, key);
+    for (size_t i = 0; i < tm_figure_count && !tm_failed(l->run); i++)
+        if (tm_nightly_counts(&tm_figure_table[i])) {
+            assert(count < NIGHT_LEVELS);
+            update_figure(l, i, &levels.of[count++]);
+        }
+    if (newest > 0 && tm_nightly_point_at(l->job, newest - 1)->hardware == key && !tm_failed(l->run))
+        tm_history_put_levels(l->history, l->job->job, &levels);
 }
 
 /* Records that the rows no longer show, because they are older than the rows in memory. */
@@ -736,12 +773,8 @@ static void end_job(struct ledger *l)
         tm_history_drop_regressions(l->history, l->job->job);
     (void)tm_nightly_mark_machines(l->job, machines);
     count = tm_nightly_series(l->job, keys, SERIES_MOST);
-    for (size_t s = 0; s < count && !tm_failed(l->run); s++) {
-        tm_nightly_choose_series(l->series, l->job, keys[s]);
-        for (size_t i = 0; i < tm_figure_count && !tm_failed(l->run); i++)
-            if (tm_nightly_counts(&tm_figure_table[i]))
-                update_figure(l, i);
-    }
+    for (size_t s = 0; s < count && !tm_failed(l->run); s++)
+        update_series(l, keys[s]);
     keep_old(l);
     tm_nightly_free_records(&l->records);
 }
@@ -772,9 +805,11 @@ tm_status tm_ledger_update(struct tm_run *run, struct tm_history *history, const
     if (!l.job)
         return run->error.status;
     l.series = (struct night_series *)(void *)(l.job + 1);
+    tm_nightly_learn_noise(&l.noise, run, history, judged, l.job, l.series);
     tm_nightly_history_begin(l.job, "", judged);
-    if (!tm_history_visit(history, &all, take_run, &l))
+    if (!tm_failed(run) && !tm_history_visit(history, &all, take_run, &l))
         end_job(&l);
+    tm_nightly_free_noise(l.noise, run);
     tm_give(&run->budget, TM_ACCOUNT_MODEL, l.job, bytes);
     if (!tm_failed(run) && !tm_history_oldest_of(history, judged->until, TM_LEDGER_NIGHTS, oldest) && *oldest)
         tm_history_end_regressions(history, oldest);

@@ -616,16 +616,18 @@ static void note_machines(struct night *night)
 static tm_status end_job(struct night *night)
 {
     struct night_judgement judged;
+    struct night_levels levels;
     struct night_job *job;
 
     if (night->history->count == 0)
         return TM_OK;
     if (more_room(night))
         return night->run->error.status;
-    if (tm_nightly_read_records(&night->records, night->run, night->source, night->history->job))
+    if (tm_nightly_read_records(&night->records, night->run, night->source, night->history->job) ||
+        tm_history_find_levels(night->source, night->history->job, &levels))
         goto out;
     note_machines(night);
-    tm_nightly_judge(&judged, night->history, night->watched, &night->records);
+    tm_nightly_judge(&judged, night->history, &night->records, &levels);
     job = &night->job[night->jobs++];
     memcpy(job->job, night->history->job, sizeof(job->job));
     memcpy(job->nights, night->history->nights, sizeof(job->nights));
@@ -751,10 +753,12 @@ static tm_status write_jobs(struct night *night)
 
     for (size_t i = 0; i < told && i < listed(night); i++) {
         struct night_judgement judged;
+        struct night_levels levels;
 
-        if (night_read_job(night, night->job[i].job))
+        if (night_read_job(night, night->job[i].job) ||
+            tm_history_find_levels(night->source, night->job[i].job, &levels))
             return night->run->error.status;
-        tm_nightly_judge(&judged, night->history, night->watched, &night->records);
+        tm_nightly_judge(&judged, night->history, &night->records, &levels);
         judged.state = night->job[i].state;
         night_add_job(night, &judged);
         night_add_changes(night, &judged);

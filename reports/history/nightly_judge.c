@@ -62,38 +62,34 @@ double tm_nightly_change_of(const struct tm_run_figure *figure, double before, d
     return is_share(figure) ? after - before : before != 0 ? 100 * (after - before) / fabs(before) : NAN;
 }
 
-/* The record of a figure of the series that is open. */
-static const struct tm_history_regression *open_record(const struct night_records *records,
-                                                       const struct night_series *series, size_t figure)
+/* The record of a figure of the series that is open.  in: text  of its key */
+static const struct tm_history_regression *open_record(const struct night_records *records, const char *text,
+                                                       size_t figure)
 {
     for (const struct night_record *at = records->first; at; at = at->next)
-        if (tm_ledger_is_open(&at->of) && tm_nightly_is_of(&at->of, series, figure))
+        if (tm_ledger_is_open(&at->of) && tm_nightly_is_of(&at->of, text, figure))
             return &at->of;
     return NULL;
 }
 
-static void judge_figure(struct night_figure *to, const struct tm_run_figure *figure, const struct night_series *series,
+static void judge_figure(struct night_figure *to, const struct tm_run_figure *figure, const struct night_level *level,
                          const struct tm_judged_night *judged, double step_before)
 {
-    const struct tm_watched *const watched = &series->watched;
     const struct tm_history_regression *const open = to->open;
     const bool is_alarm = open && tm_ledger_is_alarm(judged, open);
     double change;
 
-    to->runs = watched->values;
-    if (isnan(to->value) || (isnan(watched->level) && !open))
+    to->runs = level->values;
+    if (isnan(to->value) || (isnan(level->level) && !open))
         return;
-    to->before = open ? open->before : series->is_improved ? watched->improved_from : watched->level;
-    to->band = watched->band;
+    to->before = open ? open->before : level->is_improved ? level->improved_from : level->level;
+    to->band = level->band;
     change = (is_alarm ? open->after : to->value) - to->before;
     to->change = tm_nightly_change_of(figure, to->before, to->value);
     to->weight = tm_figure_is_of_parts(figure) && step_before > 0 ? fabs(change) / step_before
                  : to->before != 0                                ? fabs(change / to->before)
                                                                   : 1; /* relative to 0 */
-    to->state = figure->better == TM_BETTER_NEITHER ? NIGHT_SAME
-                : is_alarm                          ? NIGHT_WORSE
-                : !open && series->is_improved      ? NIGHT_BETTER
-                                                    : NIGHT_SAME;
+    to->state = is_alarm ? NIGHT_WORSE : !open && level->is_improved ? NIGHT_BETTER : NIGHT_SAME;
 }
 
 /* The step time if it changed; else the largest regression; else an improvement. */
@@ -120,8 +116,7 @@ static void judge_job(struct night_judgement *to)
         to->state = NIGHT_YOUNG;
 }
 
-/* The place after the newest run that is assessed; 0 = there is none. */
-static size_t find_newest(const struct night_history *history)
+size_t tm_nightly_newest(const struct night_history *history)
 {
     size_t at = history->count;
 
@@ -135,10 +130,14 @@ static bool ran_before(const struct night_history *history)
     return history->runs > history->count || !tm_nightly_point_at(history, 0)->is_judged;
 }
 
-void tm_nightly_judge(struct night_judgement *to, const struct night_history *history, struct night_series *series,
-                      const struct night_records *records)
+void tm_nightly_judge(struct night_judgement *to, const struct night_history *history,
+                      const struct night_records *records, const struct night_levels *levels)
 {
-    const size_t newest = find_newest(history);
+    static const struct night_level unknown = { .level = NAN, .band = NAN, .improved_from = NAN };
+    const size_t newest = tm_nightly_newest(history);
+    const struct night_level *level = levels->of;
+    char text[TM_FINGERPRINT_BYTES];
+    bool is_known;
 
     *to = (struct night_judgement){ .state = NIGHT_GONE, .worst = tm_figure_count };
     if (history->count == 0)
@@ -154,13 +153,14 @@ void tm_nightly_judge(struct night_judgement *to, const struct night_history *hi
         to->state = to->newest->status == TM_RESULT_PARTIAL ? NIGHT_PARTIAL : NIGHT_FAILED;
         return;
     }
-    tm_nightly_choose_series(series, history, to->newest->hardware);
+    is_known = levels->hardware == to->newest->hardware;
+    tm_nightly_series_text(text, to->newest->hardware);
     for (size_t i = 0; i < tm_figure_count; i++) {
-        if (!tm_figure_table[i].has_trend)
+        if (!tm_nightly_counts(&tm_figure_table[i]))
             continue;
-        (void)tm_nightly_watch(series, history, i, records);
-        to->figure[i].open = open_record(records, series, i);
-        judge_figure(&to->figure[i], &tm_figure_table[i], series, history->judged, to->figure[0].before);
+        to->figure[i].open = open_record(records, text, i);
+        judge_figure(&to->figure[i], &tm_figure_table[i], is_known ? level++ : &unknown, history->judged,
+                     to->figure[0].before);
     }
     judge_job(to);
     if (to->state == NIGHT_YOUNG && !ran_before(history))

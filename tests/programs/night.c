@@ -87,7 +87,8 @@ static tm_status put_line(struct tm_run *run, struct tm_history *history, const 
     return st;
 }
 
-static tm_status make_history(struct tm_run *run, const char *rows, const char *path)
+/* out: history  it may be told of */
+static tm_status make_history(struct tm_run *run, const char *rows, const char *path, struct tm_history **to)
 {
     FILE *file = fopen(rows, "r");
     struct tm_history *history = NULL;
@@ -100,6 +101,7 @@ static tm_status make_history(struct tm_run *run, const char *rows, const char *
     if (!file)
         return tm_fail(&run->error, TM_ERR_INPUT, -1, "cannot open '%s'", rows);
     st = tm_history_renew(&history, run, path);
+    *to = history;
     while (!st && (length = getline(&line, &room, file)) > 0)
         st = put_line(run, history, line, (size_t)length);
     (void)snprintf(judged.until, sizeof(judged.until), "%s", getenv("UNTIL") ? getenv("UNTIL") : "9999-12-31");
@@ -109,7 +111,6 @@ static tm_status make_history(struct tm_run *run, const char *rows, const char *
         st = tm_ledger_update(run, history, &judged, NULL);
     if (!st)
         st = tm_history_commit(history);
-    tm_history_close(history);
     free(line);
     (void)fclose(file);
     return st;
@@ -153,9 +154,7 @@ int main(int count, char **argument)
         return TM_ERR_USAGE;
     tm_budget_init(&run.budget, (size_t)MEMORY_MIB * TM_MIB);
     (void)snprintf(path, sizeof(path), "%s/history.db", argument[2]);
-    st = make_history(&run, argument[1], path);
-    if (!st)
-        st = tm_history_open(&history, &run, path);
+    st = make_history(&run, argument[1], path, &history);
     if (!st)
         st = tell(&run, history, argument[2], count > 3 ? strtoul(argument[3], NULL, 10) : 500,
                   count > 4 ? argument[4] : NULL);

@@ -41,17 +41,32 @@ def groups_of(rows, figure):
     return [(statistics.median(of), group) for of, group in values if of]
 
 
-def watch(rows, figure):
+def amount_of(rows, figure):
+    return 0.01 * statistics.median(value for value, _ in groups_of(rows, "step_time_ps")) if figure in PARTS else SHARES.get(figure, 0)
+
+
+def text_of(groups):
+    return " ".join(repr(float(value)) for value, _ in groups)
+
+
+def noise_of(rows, figure):
+    """Lines of the series of all jobs, of which the noise of each is estimated."""
+    jobs = {}
+    for row in rows:
+        jobs.setdefault(row["job"], []).append(row)
+    return "".join(f"~{amount_of(own, figure)!r} {text_of(groups)}\n" for own in jobs.values() if (groups := groups_of(own, figure)))
+
+
+def watch(rows, figure, noise):
     """(regressions, level, band) by the program that test_watch.py measures."""
     groups = groups_of(rows, figure)
     if not groups:
         return [], None, None
-    amount = SHARES.get(figure, 0)
-    if figure in PARTS:
-        amount = 0.01 * statistics.median(value for value, _ in groups_of(rows, "step_time_ps"))
-    words = [str(LEAST.get(figure, 0)), repr(amount), *(["higher"] if figure in SHARES else [])]
-    line = " ".join(repr(float(value)) for value, _ in groups)
-    *found, base = subprocess.run([NIGHT.parent / "watch_series", *words], input=line + "\n", capture_output=True, text=True, check=True).stdout.split()
+    words = [str(LEAST.get(figure, 0)), repr(amount_of(rows, figure)), "higher" if figure in SHARES else "lower", "together"]
+    # The series itself comes last, so it is judged once and counts once.
+    mine = f"~{amount_of(rows, figure)!r} {text_of(groups)}\n"
+    lines = noise.replace(mine, "", 1) + text_of(groups) + "\n"
+    *found, base = subprocess.run([NIGHT.parent / "watch_series", *words], input=lines, capture_output=True, text=True, check=True).stdout.split()
     level, band = map(float, base.split(",")[:2])
     return [(groups[int(start)][1][0]["id"], end) for _, start, _, _, end in (one.split(",") for one in found)], level, band
 
@@ -59,12 +74,13 @@ def watch(rows, figure):
 def check_judgements(tap, name, rows, document):
     wrong = []
     open_ones = {(r["job"], r["figure"]): r for r in document["regressions"]}
+    noise = {figure: noise_of(rows, figure) for figure in (*LEAST, *SHARES)}
     for job in document["jobs"]:
         own = [r for r in rows if r["job"] == job["job"]]
         if job["state"] in ("failed", "absent", "partial"):
             continue
         for figure, has in job["figures"].items():
-            found, level, band = watch(own, figure)
+            found, level, band = watch(own, figure, noise[figure])
             is_open = bool(found) and found[-1][1] == "open"
             record = open_ones.get((job["job"], figure))
             if is_open != (record is not None) or (is_open and record["id"] != found[-1][0]) or is_open != (has["state"] == "worse"):
