@@ -83,8 +83,9 @@ static const struct tm_doc_field regressions[] = {
     { "title", TM_DOC_WORD, .title = "Figure" },
     { "unit", TM_DOC_WORD, .title = "Unit", .words = "ps|bytes|%|FLOP/s|bytes/s|count|" },
     { "state", TM_DOC_TERM, .title = "State", .help = "Opened by a run of this page, or open since an earlier one; "
+      "unconfirmed: shown by fewer runs than --confirm asks for, so no alarm yet; "
       "acknowledged: known, and no alarm; recovered: the figure is back; fixed: since another revision; accepted: the "
-      "new level is the baseline.", .words = "opened|open|acknowledged|recovered|fixed|accepted" },
+      "new level is the baseline.", .words = "opened|open|unconfirmed|acknowledged|recovered|fixed|accepted" },
     { "kind", TM_DOC_TERM, .title = "Kind", .help = "A step from one run to the next, or a drift over many.",
       .words = "step|drift" },
     { "before", TM_DOC_NUMBER, .help = "Level of the job's runs that belong to no regression." },

@@ -358,6 +358,8 @@ static void print_row(const struct tm_history_regression *row)
         (void)fputs(", revision ", stdout);
         tm_print_clean(stdout, row->revision);
     }
+    if (tm_ledger_state_of(row->state) == TM_LEDGER_UNCONFIRMED)
+        (void)printf("; shown by %lld run%s so far", (long long)row->runs, tm_format_plural((size_t)row->runs));
     if (*row->reason) {
         (void)fputs("; ", stdout);
         tm_print_clean(stdout, row->reason);
@@ -420,7 +422,7 @@ const struct tm_verb tm_batch_regressions_verb = {
     .summary = "list the regressions of a batch: open, acknowledged, and closed ones",
     .usage = "OUT [OPTION...]",
     .description =
-        "Prints a line for each regression in history.db: its id, its state, the job and the figure, by how much and since when it is worse. The state is open, acknowledged, recovered, fixed, accepted, dismissed (the figure usually varies by as much) or ended (no run for 30 nights).",
+        "Prints a line for each regression in history.db: its id, its state, the job and the figure, by how much and since when it is worse. The state is open, unconfirmed (fewer runs show it than --confirm asked the last merge for, so it is no alarm yet), acknowledged, recovered, fixed, accepted, dismissed (the figure usually varies by as much) or ended (no run for 30 nights).",
     .examples =
         "tracemill batch regressions perf    all of them, open ones first\n",
     .bit = TM_FOR_BATCH_REGRESSIONS,

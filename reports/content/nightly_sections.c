@@ -160,7 +160,8 @@ static void emit_regressions(const struct tm_content *content)
               "revision_before, revision, jobs, regressions, names");
     emit_more(content, "regressions");
     emit_list(content, "unconfirmed", "To be confirmed: jobs to run again, as listed in confirm.txt",
-              "regression, job, report link, title, since, before_text, after_text, change_text, runs, revision given");
+              "regression, job, report link, title, state, since, before_text, after_text, change_text, runs, "
+              "revision given");
     emit_list(content, "acknowledged", "Acknowledged regressions",
               "regression, job, report link, title, since, before_text, after_text, change_text, runs, reason, "
               "decided wide, cause given wide, revision given wide, id wide, good_id wide, good_report link");

@@ -695,11 +695,13 @@ static void put_run(FILE *to, const char *id, const char *report)
     tm_format_xml(to, *place ? place : id);
 }
 
-/* A case for each regression: one that is open has failed, an acknowledged one is skipped.  Its name stays the same
+/* A case for each regression: one that is open has failed, one that is to be confirmed or acknowledged is skipped.  Its name stays the same
  * while it is in the ledger. */
 static void put_regression(FILE *to, const struct tm_value *row, const char *element)
 {
-    const char *const why = text_of(row, tm_has(tm_get(row, "reason")) ? "reason" : "cause");
+    const char *const why = is(row, "state", "unconfirmed")
+                                ? "to be confirmed by further runs, no alarm yet"
+                                : text_of(row, tm_has(tm_get(row, "reason")) ? "reason" : "cause");
     char text[1200];
 
     (void)snprintf(text, sizeof(text), "%.60s %.20s", text_of(row, "figure"), text_of(row, "regression"));
@@ -729,20 +731,29 @@ static void put_regression(FILE *to, const struct tm_value *row, const char *ele
     (void)fputs("</system-out>\n    </testcase>\n", to);
 }
 
+/* Regressions that are open and no alarms. */
+static size_t skipped_of(const struct tm_value *night)
+{
+    return tm_length(tm_get(night, "unconfirmed")) + tm_length(tm_get(night, "acknowledged"));
+}
+
 static void put_regressions(FILE *to, const struct tm_value *night)
 {
-    const struct tm_value *const open = tm_get(night, "regressions"), *const known = tm_get(night, "acknowledged");
+    static const char *const skipped[] = { "unconfirmed", "acknowledged" };
+    const struct tm_value *const open = tm_get(night, "regressions");
+    const size_t passed_over = skipped_of(night);
 
-    if (tm_length(open) + tm_length(known) == 0)
+    if (tm_length(open) + passed_over == 0)
         return;
     (void)fprintf(to,
                   "  <testsuite name=\"regressions\" tests=\"%zu\" failures=\"%zu\" errors=\"0\" skipped=\"%zu\" "
                   "time=\"0\">\n",
-                  tm_length(open) + tm_length(known), tm_length(open), tm_length(known));
+                  tm_length(open) + passed_over, tm_length(open), passed_over);
     for (size_t i = 0; i < tm_length(open); i++)
         put_regression(to, tm_at(open, i), "failure");
-    for (size_t i = 0; i < tm_length(known); i++)
-        put_regression(to, tm_at(known, i), "skipped");
+    for (size_t k = 0; k < sizeof(skipped) / sizeof(skipped[0]); k++)
+        for (size_t i = 0; i < tm_length(tm_get(night, skipped[k])); i++)
+            put_regression(to, tm_at(tm_get(night, skipped[k]), i), "skipped");
     (void)fputs("  </testsuite>\n", to);
 }
 
@@ -755,7 +766,8 @@ tm_status tm_nightly_junit_write(struct tm_run *run, const struct tm_value *gate
 
     for (size_t i = 0; i < tm_length(rows); i++)
         count(&all, tm_at(rows, i));
-    all.tests += tm_length(tm_get(night, "regressions")) + tm_length(tm_get(night, "acknowledged"));
+    all.tests += tm_length(tm_get(night, "regressions")) + skipped_of(night);
+    all.skipped += skipped_of(night);
     all.failures += tm_length(tm_get(night, "regressions"));
     (void)fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites", to);
     junit_attribute(to, "name", text_of(gates, "night"));

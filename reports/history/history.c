@@ -827,8 +827,13 @@ tm_status tm_history_visit_jobs(struct tm_history *history, tm_take_job *take, v
 /* --- the ledger --- */
 
 const char *const tm_ledger_state_words[] = {
-    [TM_LEDGER_OPEN] = "open",   [TM_LEDGER_ACKNOWLEDGED] = "acknowledged", [TM_LEDGER_RECOVERED] = "recovered",
-    [TM_LEDGER_FIXED] = "fixed", [TM_LEDGER_ACCEPTED] = "accepted",         [TM_LEDGER_DISMISSED] = "dismissed",
+    [TM_LEDGER_OPEN] = "open",
+    [TM_LEDGER_UNCONFIRMED] = "unconfirmed",
+    [TM_LEDGER_ACKNOWLEDGED] = "acknowledged",
+    [TM_LEDGER_RECOVERED] = "recovered",
+    [TM_LEDGER_FIXED] = "fixed",
+    [TM_LEDGER_ACCEPTED] = "accepted",
+    [TM_LEDGER_DISMISSED] = "dismissed",
     [TM_LEDGER_ENDED] = "ended",
 };
 
@@ -845,7 +850,7 @@ bool tm_ledger_is_open(const struct tm_history_regression *row)
 {
     const enum tm_ledger_state state = tm_ledger_state_of(row->state);
 
-    return state == TM_LEDGER_OPEN || state == TM_LEDGER_ACKNOWLEDGED;
+    return state == TM_LEDGER_OPEN || state == TM_LEDGER_UNCONFIRMED || state == TM_LEDGER_ACKNOWLEDGED;
 }
 
 tm_status tm_history_put_levels(struct tm_history *history, const char *job, const struct night_levels *levels)
@@ -1008,7 +1013,7 @@ tm_status tm_history_end_regressions(struct tm_history *history, const char *nig
 {
     return change_ledger(history,
                          "UPDATE regressions SET state = 'ended', closed = last"
-                         " WHERE state IN ('open', 'acknowledged') AND last < ?1",
+                         " WHERE state IN ('open', 'unconfirmed', 'acknowledged') AND last < ?1",
                          &night, 1);
 }
 

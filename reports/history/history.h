@@ -97,6 +97,7 @@ tm_status tm_history_find(struct tm_history *history, const char *id, tm_take_hi
 
 enum tm_ledger_state {
     TM_LEDGER_OPEN,
+    TM_LEDGER_UNCONFIRMED,  /* open, but shown by fewer runs than --confirm wants: no alarm */
     TM_LEDGER_ACKNOWLEDGED, /* still open, but known: no alarm unless it grows */
     TM_LEDGER_RECOVERED,    /* the figure is back, at the same revision or an unknown one */
     TM_LEDGER_FIXED,        /* the figure is back since another revision */
@@ -137,7 +138,7 @@ struct tm_history_regression {
         *decided; /* of the one who acknowledged or accepted it, and the day; decisions.jsonl has them */
 };
 
-/* Open, acknowledged or not. */
+/* Open: an alarm, to be confirmed, or acknowledged. */
 bool tm_ledger_is_open(const struct tm_history_regression *row);
 
 typedef tm_status tm_take_regression(void *to, const struct tm_history_regression *row);
@@ -388,7 +389,7 @@ void tm_nightly_free_noise(struct night_noise *noise, struct tm_run *run); /* to
 struct tm_shared_noise tm_nightly_noise_of(const struct night_noise *noise, size_t figure, const char *model);
 
 /* Is it an alarm: open, not acknowledged, and shown by as many runs as --confirm wants? */
-bool tm_ledger_is_alarm(const struct tm_judged_night *judged, const struct tm_history_regression *row);
+bool tm_ledger_is_alarm(const struct tm_history_regression *row);
 
 /* Hosts on which a job is always slow, unlike on others before and after: their runs belong to no series,
  * since they reflect the machine and not the job. */

@@ -258,9 +258,9 @@ size_t tm_nightly_mark_machines(struct night_history *history, struct night_mach
     return count;
 }
 
-bool tm_ledger_is_alarm(const struct tm_judged_night *judged, const struct tm_history_regression *row)
+bool tm_ledger_is_alarm(const struct tm_history_regression *row)
 {
-    return tm_ledger_state_of(row->state) == TM_LEDGER_OPEN && (uint64_t)row->runs >= judged->confirm;
+    return tm_ledger_state_of(row->state) == TM_LEDGER_OPEN;
 }
 
 size_t tm_nightly_series(const struct night_history *history, uint64_t keys[], size_t most)
@@ -576,6 +576,16 @@ static void set_decision(const struct ledger *l, struct tm_history_regression *r
         row->state = tm_ledger_state_words[TM_LEDGER_ACKNOWLEDGED];
 }
 
+/* One that is open and not acknowledged is an alarm once enough runs show it. */
+static void set_confirmed(const struct ledger *l, struct tm_history_regression *row)
+{
+    const enum tm_ledger_state state = tm_ledger_state_of(row->state);
+
+    if (state == TM_LEDGER_OPEN || state == TM_LEDGER_UNCONFIRMED)
+        row->state =
+            tm_ledger_state_words[(uint64_t)row->runs < l->judged->confirm ? TM_LEDGER_UNCONFIRMED : TM_LEDGER_OPEN];
+}
+
 static void make_id(char id[TM_LEDGER_ID_BYTES], const struct tm_history_regression *row)
 {
     const char *const of[] = { row->job, row->series, row->figure, row->first_run };
@@ -707,6 +717,7 @@ static void put_record(struct ledger *l, size_t figure, const struct tm_regressi
     }
     set_id(l, &row, id);
     set_decision(l, &row, figure);
+    set_confirmed(l, &row);
     tm_history_put_regression(l->history, &row);
 }
 
@@ -753,9 +764,11 @@ static void keep_old(struct ledger *l)
                              ? tm_nightly_point_at(job, job->count > SETTLING ? SETTLING : job->count - 1)->when_ns
                              : INT64_MIN;
 
-    for (const struct night_record *at = l->records.first; at; at = at->next)
-        if (!at->is_taken && at->of.since_ns < from)
+    for (struct night_record *at = l->records.first; at; at = at->next)
+        if (!at->is_taken && at->of.since_ns < from) {
+            set_confirmed(l, &at->of);
             tm_history_put_regression(l->history, &at->of);
+        }
 }
 
 static void end_job(struct ledger *l)

@@ -73,10 +73,10 @@ static const struct tm_history_regression *open_record(const struct night_record
 }
 
 static void judge_figure(struct night_figure *to, const struct tm_run_figure *figure, const struct night_level *level,
-                         const struct tm_judged_night *judged, double step_before)
+                         double step_before)
 {
     const struct tm_history_regression *const open = to->open;
-    const bool is_alarm = open && tm_ledger_is_alarm(judged, open);
+    const bool is_alarm = open && tm_ledger_is_alarm(open);
     double change;
 
     to->runs = level->values;
@@ -159,8 +159,7 @@ void tm_nightly_judge(struct night_judgement *to, const struct night_history *hi
         if (!tm_nightly_counts(&tm_figure_table[i]))
             continue;
         to->figure[i].open = open_record(records, text, i);
-        judge_figure(&to->figure[i], &tm_figure_table[i], is_known ? level++ : &unknown, history->judged,
-                     to->figure[0].before);
+        judge_figure(&to->figure[i], &tm_figure_table[i], is_known ? level++ : &unknown, to->figure[0].before);
     }
     judge_job(to);
     if (to->state == NIGHT_YOUNG && !ran_before(history))

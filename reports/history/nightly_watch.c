@@ -51,9 +51,9 @@ static bool is_of_page(const struct night *night, const char *id)
 static enum night_part part_of(const struct night *night, const struct tm_history_regression *row)
 {
     switch (tm_ledger_state_of(row->state)) {
+    case TM_LEDGER_UNCONFIRMED:
+        return NIGHT_UNCONFIRMED;
     case TM_LEDGER_OPEN:
-        if (!tm_ledger_is_alarm(night->judged, row))
-            return NIGHT_UNCONFIRMED;
         return is_of_page(night, row->opened_run) ? NIGHT_OPENED : NIGHT_OPEN;
     case TM_LEDGER_ACKNOWLEDGED:
         return NIGHT_ACKNOWLEDGED;

@@ -248,6 +248,14 @@ def check_confirm(tap, folder, template):
     page = batch.page()
     tap.ok(result.status == 0 and not page["regressions"] and [r["job"] for r in page["unconfirmed"]] == ["job-0001"] and
            (batch.out / "confirm.txt").read_text("utf-8") == "job-0001\n", "a regression of one run is to be confirmed", result, page["unconfirmed"])
+    name = page["unconfirmed"][0]["regression"]
+    listed = json.loads(run("batch", "regressions", batch.out, "--json").out)["regressions"]
+    told = run("batch", "regressions", batch.out).out.splitlines()
+    tap.ok([(r["id"], r["state"], r["runs"]) for r in listed if r["id"] == name] == [(name, "unconfirmed", 1)] and page["unconfirmed"][0]["state"] == "unconfirmed" and
+           any(line.split()[:2] == [name, "unconfirmed"] and "1 run so far" in line for line in told), "and is listed as such", listed, told)
+    batch.merge("--confirm", "2", "--junit", folder / "junit.xml")
+    cases = {case.get("name").split()[-1]: case.find("skipped") for case in ElementTree.parse(folder / "junit.xml").iter("testcase")}
+    tap.ok(cases[name] is not None and "to be confirmed" in cases[name].get("message"), "in JUnit XML, too", cases)
     batch.night(13, level=1.2)
     result = batch.merge("--confirm", "2")
     tap.ok(result.status == 1 and (batch.out / "confirm.txt").read_bytes() == b"" and len(batch.page()["regressions"]) == 1, "and is an alarm with the second", result)
