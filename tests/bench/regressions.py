@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Rates of false alarms and of steps found on made series: the search of a batch, Apache Otava, and the best test possible.
+"""Rates of false alarms and of steps found on made series: the search of a batch, where others have the same noise and where
+there is one job, Apache Otava, and the best test possible.
 docs/night.md, "Error rates", has the tables.
 
     python3 -m venv otava && otava/bin/pip install apache-otava==0.8.0
@@ -56,25 +57,28 @@ def without_change(count, nightly):
     for alike in (0.0, 0.3, 0.7):
         for share in (0.01, 0.02, 0.04):
             many = made(count, share, alike)
-            found = watch(many)
+            found, alone = watch(many, []), watch(many)
             asked = sum(map(new_changes, many[:nightly])) / max(1, nightly) / NIGHTS * 100
             print(f"  correlation {alike}, noise {share:5.1%}: Otava {percent(bool(otava(s)) for s in many)} {percent(bool(otava(s, 1e-5)) for s in many)}, "
-                  f"here {percent(map(is_open, found))}; nightly: Otava {asked:.2f}, here {sum(map(len, found)) / count / NIGHTS * 100:.2f}", flush=True)
+                  f"here {percent(map(is_open, found))}, one job {percent(map(is_open, alone))}; nightly: Otava {asked:.2f}, "
+                  f"here {sum(map(len, found)) / count / NIGHTS * 100:.3f}, one job {sum(map(len, alone)) / count / NIGHTS * 100:.3f}", flush=True)
 
 
 def with_step(count):
     print(f"{STEP - 1:.0%} in the last {LASTS} of {NIGHTS} nights: found, at most {EARLY} nights early")
     for alike in (0.0, 0.3, 0.7):
         for share in (0.005, 0.01, 0.02):
-            rates = {"Otava": [], "Otava, p 0.00001": [], "here": [], "here, any open": []}
+            rates = {"Otava": [], "Otava, p 0.00001": [], "here": [], "here, any open": [], "one job": []}
+            others = made(2 * count, share, alike)
             for last in LASTS:
                 many = made(count, share, alike, last)
                 first = NIGHTS - last - EARLY
-                found = watch(many)
+                found, alone = watch(many, others), watch(many)
                 rates["Otava"].append(percent(any(at >= first for at in otava(s)) for s in many))
                 rates["Otava, p 0.00001"].append(percent(any(at >= first for at in otava(s, 1e-5)) for s in many))
                 rates["here"].append(percent(is_open(f) and f[-1][1] >= first for f in found))
                 rates["here, any open"].append(percent(map(is_open, found)))
+                rates["one job"].append(percent(is_open(f) and f[-1][1] >= first for f in alone))
             print(f"  correlation {alike}, noise {share:5.1%}:", "; ".join(f"{name} {' '.join(r)}" for name, r in rates.items()), flush=True)
 
 
