@@ -584,11 +584,9 @@ static void find_changed_parts(struct causes *k)
     }
 }
 
-/* What is different besides time: memory, versions, devices. */
+/* --- what is different besides time: memory, versions, devices --- */
 
 static const double memory_least_pct = 5, memory_near_pct = 90;
-
-/* --- memory, versions, and devices --- */
 
 enum { MEMORY_LEAST_BYTES = 16 << 20 };
 
