@@ -33,14 +33,14 @@ enum {
 };
 
 static const double clear_one = 3, clear_some = 2, clear_held = 1.5 /* ranges of the baseline */, beyond_most = 1.5,
-                    alike_most = 0.95, to_deviation = 1.4826, clip = 3.5, part_beyond = 1.0 / 3, held_share = 0.8,
+                    alike_most = 0.95, to_deviation = 1.4826, clip = 3.5, part_beyond = 1.0 / 3, held_share = 0.75,
                     better_least = 1.5 /* limits */, drift_weight = 0.25,
                     rounding = 1e-12 /* of the squares: smaller residuals are errors of rounding */,
-                    first_boundary = 1.2 /* limits: of two values */, beyond_share = 0.5 /* of the least change */,
-                    beyond_limit = 0.78 /* limits */, drift_better = 1.2 /* scores of the step */,
-                    moved_most = 2 /* standard errors */, moved_least = 2,
+                    first_boundary = 1.2 /* limits: of two values */, alike_usual = 0.4, alike_relief = 0.14,
+                    beyond_share = 0.5 /* of the least change */, beyond_limit = 0.78 /* limits */,
+                    drift_better = 1.2 /* scores of the step */, moved_most = 2 /* standard errors */, moved_least = 1,
                     noisier_most = 2.5 /* variances of other series */,
-                    back_least = 9 /* twice a logarithm of likelihoods */;
+                    back_least = 12 /* twice a logarithm of likelihoods */;
 
 /* Lengths of the end that are examined. */
 static const size_t ends[] = { 2, 3, 4, 5, 6, 8, 10, 13, 16, 20 };
@@ -317,7 +317,8 @@ static double range_of(const double *value, size_t count)
 
 /* How much its last values differ from those before them, up or down, against the limit.  The part of the change that
  * exceeds half of the least change has to be significant, too, at a lower limit: otherwise quiet series, in which many
- * changes are significant, would raise most of the false alarms.
+ * changes are significant, would raise most of the false alarms.  Where neighbors are very alike, the limit is lower:
+ * there the test misses the most.
  * in:  level, now  medians of both
  *      boundary    factor of the limit
  * out: off         the values, without what exceeds a few robust deviations */
@@ -354,7 +355,8 @@ static struct sign step_score(const struct watch *w, size_t end, double level, d
     const double weight = (double)w->count / (double)(w->count + WEIGHT_HALF);
     const struct clarity clarity = clarity_of(w, off, shape, w->count, STEP_LIMIT, weight, least_of(w, level));
     const double beyond = (1 - beyond_share * least_of(w, level) / change) / beyond_limit;
-    const double score = direction * clarity.score / boundary * (change > 0 ? fmin(1, beyond) : 0);
+    const double limit = boundary * (1 - alike_relief * fmax(0, clarity.alike - alike_usual));
+    const double score = direction * clarity.score / limit * (change > 0 ? fmin(1, beyond) : 0);
 
     return (struct sign){ (score > 1 || (end <= ALL_BEYOND && nearest > clear_some * range_of(w->value, before))) &&
                               change > least_of(w, level),

@@ -109,7 +109,7 @@ def check_ends(tap):
 def main():
     tap = Tap()
     check_false_alarms(tap, "one job", None, ((0.0, 0.15, 1.0), (0.3, 0.25, 2.0), (0.7, 0.6, 6.0)))
-    check_false_alarms(tap, "of many jobs", [], ((0.0, 0.2, 2.0), (0.3, 0.2, 2.0), (0.7, 0.35, 5.5)))
+    check_false_alarms(tap, "of many jobs", [], ((0.0, 0.2, 2.0), (0.3, 0.2, 2.5), (0.7, 0.35, 5.5)))
     check_steps(tap)
     check_similar_neighbors(tap, "one job", False, ((0.0, (85, 96, 96)), (0.3, (70, 90, 93)), (0.7, (76, 85, 89))))
     check_similar_neighbors(tap, "of many jobs", True, ((0.0, (88, 96, 96)), (0.3, (74, 92, 94)), (0.7, (80, 88, 92))))
