@@ -16,7 +16,7 @@ from cost import Cost  # noqa: E402
 from tap import Tap  # noqa: E402
 from tracemill import BINARY, SANITIZED, UNDER, Scratch  # noqa: E402
 
-FEW, TIMES, MOST_TIMES, TRIES = 90_000, 8, 10, 3
+FEW, TIMES, MOST_TIMES, TRIES = 60_000, 8, 10, 3
 MOST_KIB = 4  # that each may write to spill files
 PROCESS = b'{"ph":"X","pid":%d,"tid":1,"ts":%d,"dur":1,"name":"n"}'
 THREAD = b'{"ph":"X","pid":1,"tid":%d,"ts":%d,"dur":1,"name":"n"}'
