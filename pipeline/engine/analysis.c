@@ -261,6 +261,11 @@ struct resolved {
     void *to;
 };
 
+static void expect_record(void *to, const struct tm_track *track, const struct tm_raw_record *raw)
+{
+    tm_resolve_expect(&((const struct resolved *)to)->host->resolver, track, raw);
+}
+
 static tm_status take_record(void *to, const struct tm_track *track, const struct tm_raw_record *raw)
 {
     const struct resolved *r = to;
@@ -292,14 +297,14 @@ static tm_status end_events(struct tm_host_run *host)
 tm_status tm_host_events(struct tm_host_run *host, tm_take_event *take, void *to)
 {
     begin_events(host, "writing");
-    tm_order(host->source, true, take_record, &(struct resolved){ host, take, to });
+    tm_order(host->source, true, expect_record, take_record, &(struct resolved){ host, take, to });
     return end_events(host);
 }
 
 tm_status tm_host_bare_events(struct tm_host_run *host, tm_take_event *take, void *to)
 {
     begin_events(host, "analyzing");
-    tm_order(host->source, false, take_record, &(struct resolved){ host, take, to });
+    tm_order(host->source, false, expect_record, take_record, &(struct resolved){ host, take, to });
     return end_events(host);
 }
 
@@ -331,7 +336,7 @@ static tm_status end_part_of_records(void *to)
 tm_status tm_host_events_in_parts(struct tm_host_run *host, const struct tm_events_in_parts *parts)
 {
     struct resolved_parts r = { { host, parts->take, parts->to }, parts };
-    const struct tm_part_order order = { take_record, is_later_record, end_part_of_records, &r };
+    const struct tm_part_order order = { expect_record, take_record, is_later_record, end_part_of_records, &r };
 
     begin_events(host, "writing");
     tm_order_in_parts(host->source, !parts->is_bare, &order);

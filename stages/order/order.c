@@ -431,10 +431,18 @@ static void open_tracks(struct order *o)
 
 /* Who gets the records. */
 struct taker {
+    tm_expect_record *expect; /* NULL = not wanted */
     tm_take_record *take;
     tm_take_many *take_many; /* NULL = each record is taken alone */
     void *to;
 };
+
+/* The head's next record comes after those of other tracks that start before it: at 8 devices some 40 of them. */
+static inline void expect_next(const struct head *head, tm_expect_record *expect, void *to)
+{
+    if (expect && head->raw.signature)
+        expect(to, &head->track, &head->raw);
+}
 
 /* Whether the record at the head is one of those that are collected. */
 static inline bool is_collected(const struct order *o, const struct head *head)
@@ -459,6 +467,8 @@ static tm_status give_run(struct order *o, struct head *head, int64_t until_ps, 
         *more = true;
         if (st == TM_OK && !step_in_batch(head))
             st = advance(o, head, more);
+        if (*more)
+            expect_next(head, taker->expect, taker->to);
     } while (st == TM_OK && *more && head->raw.record.start_ps < until_ps && *most && !is_collected(o, head));
     return st;
 }
@@ -627,6 +637,7 @@ static tm_status merge_part(struct order *o, const struct tm_part_order *parts)
         if (st == TM_OK && !step_in_batch(head))
             st = advance(o, head, &more);
         if (more) {
+            expect_next(head, parts->expect, parts->to);
             set_node(o, &g->nodes[g->first], number);
             g->first = play(g, g->first);
         } else {
@@ -717,11 +728,11 @@ static tm_status order_all(struct order *o, uint64_t slice, const struct taker *
     return st;
 }
 
-tm_status tm_order(struct tm_source *source, bool gives_own, tm_take_record *take, void *to)
+tm_status tm_order(struct tm_source *source, bool gives_own, tm_expect_record *expect, tm_take_record *take, void *to)
 {
     struct order o = order_of(source, gives_own, 1);
 
-    return order_all(&o, UINT64_MAX, &(struct taker){ .take = take, .to = to });
+    return order_all(&o, UINT64_MAX, &(struct taker){ .expect = expect, .take = take, .to = to });
 }
 
 tm_status tm_order_in_parts(struct tm_source *source, bool gives_own, const struct tm_part_order *parts)
@@ -745,7 +756,7 @@ tm_status tm_order_by_device(struct tm_source *source, uint64_t slice, tm_take_r
 
     if (take_many)
         o.merged = tm_take(&o.run->budget, TM_ACCOUNT_SORT, sizeof(*o.merged), &o.run->error);
-    return order_all(&o, slice, &(struct taker){ take, take_many, to });
+    return order_all(&o, slice, &(struct taker){ .take = take, .take_many = take_many, .to = to });
 }
 
 tm_status tm_order_track(struct tm_source *source, uint64_t track, tm_take_record *take, void *to)

@@ -8,6 +8,10 @@
  * signature, only the fields that tm_fill_record needs are set, unless own arguments are requested. */
 typedef tm_status tm_take_record(void *to, const struct tm_track *track, const struct tm_raw_record *raw);
 
+/* A record is the next one of its track, so it comes soon: what it needs can be fetched.  As of tm_take_record; it has a
+ * signature. */
+typedef void tm_expect_record(void *to, const struct tm_track *track, const struct tm_raw_record *raw);
+
 /* Receives records that have a number, in the same order.  They are borrowed until it returns. */
 typedef tm_status tm_take_many(void *to, const struct tm_merged *merged);
 
@@ -15,8 +19,9 @@ typedef tm_status tm_take_many(void *to, const struct tm_merged *merged);
  * possible targets, track, input order).  Ordered tracks, which are nearly all, are merged as they are read, at most
  * 255 at a time; the others are sorted externally.
  * in:     gives_own  records include their arguments, if the trace keeps them
+ *         expect     NULL = not wanted
  * errors: of the input, of the spill files, and the status of `take`, which stops immediately */
-tm_status tm_order(struct tm_source *source, bool gives_own, tm_take_record *take, void *to);
+tm_status tm_order(struct tm_source *source, bool gives_own, tm_expect_record *expect, tm_take_record *take, void *to);
 /* The same, but device by device: a slice of the host's records (and of all records on no device), then those of each
  * device that start before the host's next one.  Records of the host, and of each device, are in the order of tm_order
  * among themselves, and when a record of a device comes, all records of the host that start before it have come.
@@ -28,6 +33,7 @@ tm_status tm_order_by_device(struct tm_source *source, uint64_t slice, tm_take_r
 /* The same in parts: records that belong to a later part, and all that follow them on their track, wait until it starts.
  * Within a part, records are in the order of tm_order; tracks that are not in order follow time alone. */
 struct tm_part_order {
+    tm_expect_record *expect; /* NULL = not wanted */
     tm_take_record *take;
     /* in:     track  NULL = of a track that is not in order */
     bool (*is_later)(void *to, const struct tm_track *track, const struct tm_raw_record *raw);

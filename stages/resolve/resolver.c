@@ -4,6 +4,7 @@
 #include "stages/resolve/resolver.h"
 
 #include <assert.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -592,7 +593,7 @@ bool tm_is_known_id(struct tm_resolver *r, const struct tm_track *track, const s
 
 /* Whether an event is inside an execution or a compilation of its thread: unclassified events are then part of the
  * runtime.  Requires stream order; remembers one end per thread. */
-static bool is_inside_runtime(struct tm_resolver *r, const struct tm_track *track, const struct tm_record *record)
+static bool is_inside_runtime(const struct tm_resolver *r, const struct tm_track *track, const struct tm_record *record)
 {
     return r->inside_until_ps && track->thread < r->trace->thread_count &&
            record->start_ps < r->inside_until_ps[track->thread];
@@ -980,6 +981,17 @@ const struct tm_event *tm_resolve(struct tm_resolver *r, const struct tm_track *
         return resolve_further(r, track, raw, site);
     fill_event(site, raw);
     return &site->event;
+}
+
+enum { CACHE_LINE_BYTES = 64 };
+
+void tm_resolve_expect(const struct tm_resolver *r, const struct tm_track *track, const struct tm_raw_record *raw)
+{
+    const bool is_inside = is_inside_runtime(r, track, &raw->record);
+    const uint8_t *const site = tm_site_rows_place(&r->call_sites->rows[is_inside], raw->signature);
+
+    for (size_t at = 0; at < offsetof(struct tm_call_site, config); at += CACHE_LINE_BYTES)
+        __builtin_prefetch(site + at, 1);
 }
 
 /* A step of the host's markers, and the times that are in it; equal ones = none. */

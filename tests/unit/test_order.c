@@ -237,7 +237,7 @@ static void check_shape(const struct shape *shape, uint64_t seed, bool spills)
     test_run_init(&run);
     made = make_source(&run, shape, seed);
     expect(made, &taken);
-    assert_int_equal(tm_order(&made->source, true, take, &taken), TM_OK);
+    assert_int_equal(tm_order(&made->source, true, NULL, take, &taken), TM_OK);
     assert_int_equal(taken.at, taken.count);
     if (spills)
         assert_true(run.budget.spilled_bytes > 0);
@@ -338,7 +338,7 @@ static void a_refusal_ends_it_at_once(void **state)
         made = make_source(&run, &shape, 50);
         expect(made, &taken);
         taken.refuse_at = at;
-        assert_int_equal(tm_order(&made->source, true, take, &taken), TM_ERR_OUTPUT);
+        assert_int_equal(tm_order(&made->source, true, NULL, take, &taken), TM_ERR_OUTPUT);
         assert_int_equal(taken.at, at - 1);
         free(taken.expected);
         free_source(made);
@@ -360,7 +360,7 @@ static void a_record_that_cannot_be_read_ends_it(void **state)
         made = make_source(&run, &shape, 50);
         expect(made, &taken);
         made->fail_at = at;
-        assert_int_equal(tm_order(&made->source, true, take, &taken), TM_ERR_INPUT);
+        assert_int_equal(tm_order(&made->source, true, NULL, take, &taken), TM_ERR_INPUT);
         assert_string_equal(run.error.what, "cannot be read");
         free(taken.expected);
         free_source(made);
@@ -488,7 +488,7 @@ static tm_status job(struct tm_run *run)
     made = make_source(run, &shape, 60);
     expect(made, &taken);
     run->budget.refuse_in = refuse_in;
-    st = tm_order(&made->source, true, take, &taken);
+    st = tm_order(&made->source, true, NULL, take, &taken);
     free(taken.expected);
     free_source(made);
     return st;

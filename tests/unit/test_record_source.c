@@ -134,11 +134,25 @@ static void the_reading_that_counts_tallies_what_spans_are_to_each_other(void **
     end_test(&run, &s, source);
 }
 
+enum { EXPECTED_TRACKS = 8, EXPECTED = 5 /* of those that follow another one of their track */ };
+
 struct taken {
     int64_t last_ps;
     uint64_t count;
     const struct tm_signatures *signatures;
+    int64_t expected_ps[EXPECTED_TRACKS]; /* of a track's next record; 0 = nothing was said of it */
+    uint64_t expected;
 };
+
+static void note_expected(void *to, const struct tm_track *track, const struct tm_raw_record *raw)
+{
+    struct taken *const t = to;
+
+    assert_true(raw->signature && track->id / 3 < EXPECTED_TRACKS);
+    assert_int_equal(t->expected_ps[track->id / 3], 0);
+    t->expected_ps[track->id / 3] = raw->record.start_ps;
+    t->expected++;
+}
 
 static tm_status take(void *to, const struct tm_track *track, const struct tm_raw_record *raw)
 {
@@ -149,6 +163,9 @@ static tm_status take(void *to, const struct tm_track *track, const struct tm_ra
         tm_fill_record(t->signatures, &filled);
     assert_int_equal(track->id, (int64_t)filled.record.track * 3);
     assert_true(raw->record.start_ps >= t->last_ps);
+    if (t->expected_ps[track->id / 3])
+        assert_int_equal(t->expected_ps[track->id / 3], raw->record.start_ps);
+    t->expected_ps[track->id / 3] = 0;
     t->last_ps = raw->record.start_ps;
     t->count++;
     return TM_OK;
@@ -166,9 +183,10 @@ static void records_come_in_the_order_of_time(void **state)
 
     (void)state;
     taken.signatures = source->signatures;
-    assert_int_equal(tm_order(source, true, take, &taken), TM_OK);
+    assert_int_equal(tm_order(source, true, note_expected, take, &taken), TM_OK);
     assert_int_equal(taken.count, 9);
     assert_int_equal(taken.last_ps, 9);
+    assert_int_equal(taken.expected, EXPECTED);
     end_test(&run, &s, source);
 }
 
@@ -267,11 +285,11 @@ static void own_arguments_go_along_through_the_merge(void **state)
     assert_int_equal(tm_record_source_new(&s.trace, s.store, &none, &source), TM_OK);
     taken.names = s.trace.names;
     for (uint64_t turn = 1; turn <= 2; turn++) {
-        assert_int_equal(tm_order(source, true, take_own, &taken), TM_OK);
+        assert_int_equal(tm_order(source, true, NULL, take_own, &taken), TM_OK);
         assert_int_equal(taken.count, turn * all);
     }
     taken.count = 0;
-    assert_int_equal(tm_order(source, false, take_bare, &taken.count), TM_OK); /* they may stay where they are */
+    assert_int_equal(tm_order(source, false, NULL, take_bare, &taken.count), TM_OK); /* they may stay where they are */
     assert_int_equal(taken.count, all);
     assert_true(run.budget.peak_bytes[TM_ACCOUNT_SORT] <= tm_budget_share(&run.budget, TM_ACCOUNT_SORT));
     assert_true(run.budget.peak_bytes[TM_ACCOUNT_INPUT] <= tm_budget_share(&run.budget, TM_ACCOUNT_INPUT));

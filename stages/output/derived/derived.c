@@ -395,7 +395,7 @@ static int by_host_and_time(const void *a, const void *b)
     return (x->depth > y->depth) - (x->depth < y->depth);
 }
 
-/* Hosts past the last one that fits are told apart by the comparison, and so are times of 65 ns. */
+/* Hosts past the last one that fits are distinguished by the comparison, and so are times within 65 ns. */
 static uint64_t host_and_time(const void *row)
 {
     const struct derived_row *const r = row;
