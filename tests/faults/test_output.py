@@ -222,7 +222,7 @@ def standard_output(tap):
 def killed(tap, folder):
     """A signal in the middle: status 128 + n, no temporary file, no half report."""
     path = folder / "large.xplane.pb"
-    path.write_bytes(make_profile.gpu(seed=5, steps=30, devices=4, per_step=1500).encode())
+    path.write_bytes(make_profile.gpu(seed=5, steps=30, devices=4, per_step=150).encode() * 10)  # together one message
     for number in (signal.SIGTERM, signal.SIGINT):
         for wait in (0.02, 0.1, 0.3):
             out = folder / f"killed-{number}-{wait}"

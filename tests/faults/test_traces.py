@@ -68,7 +68,7 @@ def full_disk(tap, folder, source):
 def killed(tap, folder):
     """A signal in the middle: nothing under the name of a file, no list of parts, and no part that is not whole."""
     path = folder / "large.xplane.pb"
-    path.write_bytes(make_profile.gpu(seed=5, steps=30, devices=4, per_step=1500).encode())
+    path.write_bytes(make_profile.gpu(seed=5, steps=30, devices=4, per_step=150).encode() * 10)  # together one message
     whole = folder / "whole"
     result = run("split", path, "-o", whole, "--max-events", "20000")
     sizes = {p.name: p.stat().st_size for p in whole.iterdir()} if result.status == 0 else {}
