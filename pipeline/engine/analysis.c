@@ -713,7 +713,7 @@ static size_t read_file(struct analysis *a, size_t number)
 {
     const struct tm_input_part *part = &a->inputs->parts[number];
     const struct tm_found_file *const found = a->inputs->files[number];
-    struct tm_host_partial *const made = tm_host_partials_at(&a->partials, number);
+    struct tm_host_partial *const made = a->partials.files ? tm_host_partials_at(&a->partials, number) : NULL;
 
     if (tm_failed(a->run))
         return 0;

@@ -171,6 +171,7 @@ void tm_host_partials_init(struct tm_host_partials *partials, struct tm_run *run
                            const struct tm_inputs *inputs, tm_host_partial_write *write);
 /* The partial that starts with a file: made, or waited for if it is in the making.  Not all are made at once if too many
  * files would be open.
+ * in:     partials  after tm_host_partials_init
  * out:    NULL: none does, and the file is to be read; or see the run's error
  * errors: of the first host that has one; TM_ERR_LIMIT  its process was killed */
 struct tm_host_partial *tm_host_partials_at(struct tm_host_partials *partials, size_t file);

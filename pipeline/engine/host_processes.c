@@ -323,8 +323,6 @@ static void start_work(struct tm_host_partials *partials, size_t first)
 
 struct tm_host_partial *tm_host_partials_at(struct tm_host_partials *partials, size_t file)
 {
-    if (!partials->files)
-        return NULL;
     if (file == partials->until)
         start_work(partials, file);
     if (partials->files[file].files)
