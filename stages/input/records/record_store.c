@@ -388,45 +388,30 @@ static inline void count_record(struct tm_record_store *store, int64_t start_ps,
     store->block->count += rows;
 }
 
-/* How a record of a signature is in one row of the chain at hand.  false: it does not fit in one */
-static inline bool pack_small(const struct tm_record_store *store, int64_t start_ps, int64_t dur_ps, uint64_t id,
-                              uint32_t signature, struct tm_packed_small *small)
+/* Add a record of a signature in one row to the chain at hand, whose last block has room.  false: it does not fit in
+ * one */
+static inline bool add_small_there(struct tm_record_store *store, int64_t start_ps, int64_t dur_ps, uint64_t id,
+                                   uint32_t signature)
 {
     const uint64_t step_ps = (uint64_t)start_ps - (uint64_t)store->chain.start_ps;
     uint16_t id_step;
 
     if (!tm_id_step(id, store->chain.id, &id_step) || (step_ps | (uint64_t)dur_ps) > UINT32_MAX)
         return false;
-    *small = (struct tm_packed_small){
+    store->block->rows[store->block->count].small = (struct tm_packed_small){
         .step_ps = (uint32_t)step_ps,
         .dur_ps = (uint32_t)dur_ps,
         .id_step = id_step,
         .signature_and_form = (uint16_t)(signature << TM_PACKED_SMALL_BITS | TM_PACKED_SMALL),
     };
-    return true;
-}
-
-/* Add it there, where the last block has room.  false: it does not fit in one row */
-static inline bool add_small_there(struct tm_record_store *store, int64_t start_ps, int64_t dur_ps, uint64_t id,
-                                   uint32_t signature)
-{
-    struct tm_packed_small small;
-
-    if (!pack_small(store, start_ps, dur_ps, id, signature, &small))
-        return false;
-    store->block->rows[store->block->count].small = small;
     count_record(store, start_ps, dur_ps, id, (enum tm_kind)store->signatures->rows[signature].kind, 1);
     return true;
 }
 
-/* The same with room for it.  true also if the run has failed */
+/* The same after room was made for it.  true also if the run has failed */
 static inline bool add_small(struct tm_record_store *store, int64_t start_ps, int64_t dur_ps, uint64_t id,
                              uint32_t signature)
 {
-    struct tm_packed_small small;
-
-    if (!pack_small(store, start_ps, dur_ps, id, signature, &small))
-        return false;
     return !make_room(store, 1) || add_small_there(store, start_ps, dur_ps, id, signature);
 }
 
