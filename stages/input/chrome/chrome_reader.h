@@ -199,7 +199,7 @@ const struct tm_chrome_damage *tm_chrome_damage(const struct tm_chrome_reader *r
  * until it reaches the zero byte after the last byte read; then tm_json_more reads on.  That may move the content of
  * the window: pointers into it are valid until then, except for `keep`, `token`, and those that `moved` adjusts. */
 enum {
-    TM_JSON_PADDING = 64, /* zero bytes after the end: what may be loaded beyond it at once */
+    TM_JSON_PADDING = 160, /* zero bytes after the end: what may be loaded beyond it at once */
     TM_JSON_WINDOW_LEAST = 256,
     TM_JSON_WINDOW_DEFAULT = 256 << 10, /* fits the L2 cache together with the data made from it */
 };

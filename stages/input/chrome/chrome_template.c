@@ -216,17 +216,28 @@ static struct tm_piece *find_piece(struct tm_chrome_templates *t, const struct t
     return NULL;
 }
 
+/* How many bytes of a piece may be skipped: those by which it is found precede the number after it, where it is long
+ * enough. */
+static uint32_t skip_most(const struct tm_piece *piece)
+{
+    if (piece->kind == TM_NUMBER_NONE || piece->length < TM_RECENT_BYTES)
+        return SKIP_MOST;
+    return piece->length - TM_RECENT_BYTES < SKIP_MOST ? (uint32_t)piece->length - TM_RECENT_BYTES : SKIP_MOST;
+}
+
 /* How much of its text a new piece shares with those that follow the same one. */
 static void note_difference(struct tm_chrome_templates *t, struct tm_piece *after, const struct tm_piece *new)
 {
     const struct tm_piece *const other = &t->pieces[after->likely];
-    uint32_t same = 0, most = after->skip < new->length ? after->skip : new->length;
+    uint32_t same = 0, most = skip_most(new);
 
     if (!after->likely) {
         after->likely = (uint16_t)(new - t->pieces);
-        after->skip = SKIP_MOST;
+        after->skip = (uint8_t)most;
         return;
     }
+    most = most < after->skip ? most : after->skip;
+    most = most < new->length ? most : new->length;
     most = most < other->length ? most : other->length;
     while (same < most && new->text[same] == other->text[same])
         same++;
