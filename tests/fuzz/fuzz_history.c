@@ -36,15 +36,25 @@ static struct tm_history_run some_run(const char *id)
     return row;
 }
 
+static void make_night(struct tm_run *run, struct tm_history *history);
+
+/* What a merge does: add a run, judge all jobs, and make the document of the night. */
 static tm_status put_run(struct tm_run *run, const char *file, const char *id)
 {
     const struct tm_history_run row = some_run(id);
+    struct tm_judged_night judged = { .until = "9999-12-31" };
     struct tm_history *history = NULL;
     tm_status st = tm_history_renew(&history, run, file);
 
     if (st == TM_OK)
         st = tm_history_put(history, &row);
     if (st == TM_OK)
+        st = tm_history_settle(history, &judged);
+    if (st == TM_OK)
+        st = tm_ledger_update(run, history, &judged, NULL);
+    if (st == TM_OK)
+        make_night(run, history);
+    if (st == TM_OK && run->error.status == TM_OK)
         st = tm_history_commit(history);
     tm_history_close(history);
     return st;
