@@ -215,7 +215,7 @@ static void visit_gone(const struct mirror *m, const char *item, const char *res
     int folder = -1;
 
     if (list && !tm_out_path(m->run, m->out, item, path))
-        folder = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+        folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     while (folder >= 0 && !tm_failed(m->run) && read_line(list, name, sizeof(name)))
         if (fstatat(folder, name, &info, AT_SYMLINK_NOFOLLOW) != 0 && (errno == ENOENT || errno == ENOTDIR) &&
             is_listed_name(name) && !tm_out_path(m->run, item, name, place))
