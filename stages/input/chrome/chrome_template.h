@@ -33,7 +33,7 @@ struct tm_piece {
     uint16_t spans;  /* bit n: a piece that follows is found by tm_piece_spans[n] bytes */
     uint8_t kind;    /* enum tm_number_kind */
     uint8_t stat;    /* enum tm_stat of a fact */
-    uint8_t skip;    /* the pieces that follow share this many bytes, which do not tell them apart */
+    uint8_t skip;    /* the pieces that follow share this many bytes, which do not distinguish them */
     bool is_steady;  /* the same piece has followed twice */
 };
 
@@ -70,7 +70,7 @@ struct tm_chrome_templates {
     bool is_used;  /* something is to be remembered */
     bool is_tried; /* the current event was looked up, and not found */
     struct tm_template_votes *votes;
-    uint16_t recent[1 << TM_RECENT_BITS]; /* pieces found lately */
+    uint16_t recent[1 << TM_RECENT_BITS]; /* recently found pieces */
 };
 
 /* errors: NULL, with the error in run->error */
