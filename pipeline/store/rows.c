@@ -571,6 +571,19 @@ const void *tm_rows_span(struct tm_rows *rows, uint64_t index, uint64_t *count)
     return row;
 }
 
+void tm_rows_change_page(struct tm_rows *rows, uint64_t index, struct tm_row_page *page)
+{
+    const uint64_t first = index & ~rows->mask, in_page = rows->mask + 1;
+    uint8_t *const row = row_at(rows, index, true);
+
+    if (row == (uint8_t *)rows->run->no_row)
+        *page = (struct tm_row_page){ .rows = row, .first = index, .count = 1 };
+    else
+        *page = (struct tm_row_page){ .rows = row - (index - first) * rows->row_bytes,
+                                      .first = first,
+                                      .count = in_page < rows->count - first ? in_page : rows->count - first };
+}
+
 void tm_rows_copy(struct tm_rows *rows, uint64_t index, void *to, uint64_t count)
 {
     for (uint64_t done = 0; done < count;) {

@@ -67,6 +67,25 @@ void tm_rows_resize(struct tm_rows *rows, uint64_t count);
  * an index past the end is a programmer's mistake. */
 const void *tm_rows_at(struct tm_rows *rows, uint64_t index) TM_MUST_USE;
 void *tm_rows_change(struct tm_rows *rows, uint64_t index) TM_MUST_USE;
+/* Rows that are changed near each other, in any order: rows of the page that was requested last take a few instructions
+ * instead of a call.  Zeroed = none was.  Valid until another call on the same array. */
+struct tm_row_page {
+    void *rows;
+    uint64_t first, count;
+};
+/* The page of a row.  After a failure, a page of a single row: see tm_rows_change. */
+void tm_rows_change_page(struct tm_rows *rows, uint64_t index, struct tm_row_page *page);
+
+/* in:     row_bytes  of the rows: sizeof, so that the compiler knows it
+ * out:    as of tm_rows_change */
+static inline void *tm_rows_change_near(struct tm_rows *rows, size_t row_bytes, uint64_t index,
+                                        struct tm_row_page *page)
+{
+    if (index - page->first >= page->count)
+        tm_rows_change_page(rows, index, page);
+    return (uint8_t *)page->rows + (index - page->first) * row_bytes;
+}
+
 /* As tm_rows_at; *count = number of consecutive rows from there, at least one (to the end of the page). */
 const void *tm_rows_span(struct tm_rows *rows, uint64_t index, uint64_t *count) TM_MUST_USE;
 /* Copy `count` rows from there on. */

@@ -297,8 +297,9 @@ static uint64_t delay_bits(int64_t delay_ps)
     return (uint64_t)delay_ps ^ (uint64_t)1 << 63;
 }
 
-/* The first activity of a launch, on any device, determines its delay. */
-static void note_launch(struct host *h, const struct tm_event *event)
+/* The first activity of a launch, on any device, determines its delay.
+ * in:     page  of h->launched: launches of a batch are near each other */
+static inline void note_launch(struct host *h, const struct tm_event *event, struct tm_row_page *page)
 {
     const uint64_t bits = delay_bits(event->record.start_ps - event->launch_start_ps);
     uint64_t *launched;
@@ -307,7 +308,7 @@ static void note_launch(struct host *h, const struct tm_event *event)
         h->unlaunched = tm_sum_counts(h->unlaunched, 1);
         return;
     }
-    launched = tm_rows_change(h->launched, event->launch);
+    launched = tm_rows_change_near(h->launched, sizeof(*launched), event->launch, page);
     if (!*launched || bits < *launched)
         *launched = bits;
 }
@@ -449,7 +450,8 @@ static void find_ranks(struct host *h, const uint64_t ranks[DELAY_RANKS], int64_
     tm_give(&h->run->budget, TM_ACCOUNT_TABLES, searches, bytes);
 }
 
-static inline void host_take_activity(struct host *h, struct empty_lane *lane, const struct tm_event *event)
+static inline void host_take_activity(struct host *h, struct empty_lane *lane, const struct tm_event *event,
+                                      struct tm_row_page *page)
 {
     const int64_t end_ps = event->record.start_ps + event->record.dur_ps;
 
@@ -457,7 +459,7 @@ static inline void host_take_activity(struct host *h, struct empty_lane *lane, c
     if (end_ps > lane->until_ps)
         lane->until_ps = end_ps;
     if (event->chosen)
-        note_launch(h, event);
+        note_launch(h, event, page);
 }
 
 /* --- a host ends --- */
@@ -1152,9 +1154,11 @@ static void add_to_thread(struct thread_row *thread, const struct tm_event *even
     thread->op_ps = tm_sum_times(thread->op_ps, cover(&thread->op_until_ps, start_ps, end_ps));
 }
 
-/* in: lines  how many there are
- *     event  that `wants` wants */
-static inline void host_take_span(struct host *h, uint64_t lines, const struct tm_event *event)
+/* in:     lines  how many there are
+ *         event  that `wants` wants
+ *         page   of h->lines */
+static inline void host_take_span(struct host *h, uint64_t lines, const struct tm_event *event,
+                                  struct tm_row_page *page)
 {
     int64_t start_ps = event->record.start_ps, end_ps = start_ps + event->record.dur_ps;
     const uint32_t track = event->record.track;
@@ -1162,7 +1166,7 @@ static inline void host_take_span(struct host *h, uint64_t lines, const struct t
 
     if (track >= lines || !event->record.dur_ps || !tm_cut_to_window(&h->window, &start_ps, &end_ps))
         return;
-    thread = tm_rows_change(h->lines, track);
+    thread = tm_rows_change_near(h->lines, sizeof(*thread), track, page);
     if (!thread->is_host)
         return;
     add_to_thread(thread, event, start_ps, end_ps);
@@ -1305,19 +1309,20 @@ static bool wants(struct tm_stage *s, const struct tm_event *event)
 static void take(struct tm_stage *s, const struct tm_event *events, size_t count)
 {
     struct host *h = s->state;
+    struct tm_row_page page = { .rows = NULL }; /* of h->launched, or of h->lines */
 
     if (tm_is_on_accelerator(h->trace, events)) {
         struct empty_lane *const lane = &h->lanes[events->device];
 
         for (size_t i = 0; i < count; i++)
             if (tm_wants(s, &events[i]))
-                host_take_activity(h, lane, &events[i]);
+                host_take_activity(h, lane, &events[i], &page);
     } else {
         const uint64_t lines = tm_rows_count(h->lines);
 
         for (size_t i = 0; i < count; i++)
             if (tm_wants(s, &events[i]))
-                host_take_span(h, lines, &events[i]);
+                host_take_span(h, lines, &events[i], &page);
     }
 }
 

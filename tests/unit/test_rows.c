@@ -79,6 +79,29 @@ static void changes_stay_in_every_memory(void **state)
     }
 }
 
+static void rows_of_a_page_are_changed_without_a_call_each(void **state)
+{
+    (void)state;
+    for (size_t memory = 1; memory <= 4 << 20; memory *= 64) {
+        struct tm_run run;
+        struct tm_rows *rows;
+        struct tm_row_page page = { .rows = NULL };
+
+        test_run_init(&run);
+        rows = tm_rows_new(&run, TM_ACCOUNT_TABLES, sizeof(uint64_t), memory);
+        tm_rows_resize(rows, 100000);
+        for (uint64_t i = 0; i < 100000; i++) {
+            const uint64_t index = i * 7919 % 100000; /* in any order */
+
+            *(uint64_t *)tm_rows_change_near(rows, sizeof(uint64_t), index, &page) += index + 1;
+        }
+        for (uint64_t i = 0; i < 100000; i++)
+            assert_int_equal(*(const uint64_t *)tm_rows_at(rows, i), i + 1);
+        tm_rows_free(rows);
+        assert_ledger_is_even(&run);
+    }
+}
+
 static void new_rows_are_zero_after_growing_and_after_shrinking(void **state)
 {
     (void)state;
@@ -257,6 +280,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_read_back_in_every_memory),
         cmocka_unit_test(changes_stay_in_every_memory),
+        cmocka_unit_test(rows_of_a_page_are_changed_without_a_call_each),
         cmocka_unit_test(new_rows_are_zero_after_growing_and_after_shrinking),
         cmocka_unit_test(a_long_array_of_zeros_costs_no_disk),
         cmocka_unit_test(odd_row_sizes_work),
