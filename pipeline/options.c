@@ -394,7 +394,7 @@ const struct tm_option tm_option_table[TM_OPTION_COUNT] = {
           "step names its part, even if there is only one part" },
     [TM_OPTION_NO_OVERVIEW] = {
         "no-overview", TM_KIND_FLAG, TM_FOR_SPLIT, FIELD(no_overview),
-        .help = "write no overview.pftrace beside the parts, which takes another pass over the events" },
+        .help = "write no overview.pftrace beside the parts, which takes some time and memory" },
     [TM_OPTION_RAW] = {
         "raw", TM_KIND_FLAG, REPORTS | TM_FOR_CONVERT | TM_FOR_SHOW | TM_FOR_QUERY, FIELD(raw),
         .help =

@@ -1,143 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `compare`: sides, each a run or a group of runs, against the first of them. */
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "pipeline/commands/commands.h"
-#include "pipeline/doc/doc.h"
 #include "pipeline/engine/conversion.h"
 #include "pipeline/engine/outputs.h"
 #include "pipeline/engine/study.h"
 #include "pipeline/strings.h"
 #include "reports/content/content.h"
 #include "reports/gates/gates.h"
-
-/* --- results of a benchmark that ran the traces that it names ---
- *
- *     {"NAME": {"execution_time": TIME or {"mean": TIME, ...}, "tensorboard_trace": PATH, ...}, ...}
- *
- * Each trace that is named is a run, labelled by its NAME.  A PATH is taken from the folder of the file, and if nothing
- * is there, from the working folder.  Members of other kinds are ignored.  The file is not ours: every name and path in
- * it may be anything. */
-
-struct result {
-    struct tm_run_operand operand;
-    double measured; /* in the unit of the file; 0 = none */
-};
-
-struct results {
-    struct result *result; /* in the order of the file */
-    size_t count;
-    struct tm_run *run;
-    struct tm_doc *doc;
-    size_t room;
-};
-
-enum { PATH_BYTES = 4096 };
-
-static const double seconds_most = 9e6; /* of 64 bits in picoseconds */
-
-/* The path from a folder, which is empty or ends with a slash.  '-' is a path here, not a stream.
- */
-static bool is_there(char out[PATH_BYTES], const char *folder, size_t length, const char *path)
-{
-    const char *here = length == 0 && strcmp(path, "-") == 0 ? "./" : "";
-    struct stat info;
-    const int n = snprintf(out, PATH_BYTES, "%.*s%s%s", (int)length, folder, here, path);
-
-    return n > 0 && n < PATH_BYTES && stat(out, &info) == 0;
-}
-
-static bool find_trace(char out[PATH_BYTES], const char *file, const char *path)
-{
-    const char *slash = strrchr(file, '/');
-    const size_t folder = slash && path[0] != '/' ? (size_t)(slash - file) + 1 : 0;
-
-    return (folder > 0 && folder < PATH_BYTES && is_there(out, file, folder, path)) || is_there(out, "", 0, path);
-}
-
-/* Its time; -1 = none, or an invalid one. */
-static int64_t result_ps(const struct result *result, enum tm_time_unit unit)
-{
-    static const double ps[] = { 1e12, 1e12, 1e9, 1e6, 1e3 };
-    const double time_ps = result->measured * ps[unit];
-
-    return time_ps > 0 && time_ps < seconds_most * 1e12 ? llround(time_ps) : -1;
-}
-
-static double measured(const struct tm_value *method)
-{
-    const struct tm_value *time = tm_get(method, "execution_time");
-    const struct tm_value *mean = tm_type_of(time) == TM_OBJECT ? tm_get(time, "mean") : time;
-
-    return tm_double(mean);
-}
-
-static void add_result(struct results *results, const char *label, const struct tm_value *method, const char *file)
-{
-    const double time = measured(method);
-    struct tm_value *path = NULL;
-    const char *const named = tm_text(tm_get(method, "tensorboard_trace"));
-    char found[PATH_BYTES];
-
-    if (!named[0])
-        return;
-    if (!find_trace(found, file, named)) {
-        (void)tm_fail(&results->run->error, TM_ERR_USAGE, -1, "cannot find the trace '%s' of '%s' in '%s'", named,
-                      label, file);
-        tm_hint(&results->run->error, "its path is resolved relative to the folder of that file, then to the working "
-                                      "folder");
-        return;
-    }
-    path = tm_add_array(tm_doc_root(results->doc), label); /* instead of the method, which was read */
-    tm_add_string(path, NULL, found);
-    results->result[results->count++] = (struct result){
-        .operand = { .path = tm_text(tm_at(path, 0)), .label = label, .label_length = strlen(label) },
-        .measured = time,
-    };
-}
-
-/* owns:   the caller; free_results, also after a failure; the operands live as long
- * errors: TM_ERR_INPUT  it cannot be read, or names no trace; TM_ERR_USAGE  a trace that is named does not exist */
-static tm_status load_results(struct results *results, struct tm_run *run, const char *path)
-{
-    const struct tm_value *root;
-
-    *results = (struct results){ .run = run, .doc = tm_doc_new(run) };
-    if (!results->doc || tm_doc_read_file(results->doc, tm_doc_root(results->doc), path))
-        return run->error.status;
-    root = tm_doc_root(results->doc);
-    if (tm_length(root) > TM_RUNS_MOST)
-        return tm_fail(&run->error, TM_ERR_LIMIT, -1, "cannot use '%s': it has more than %d results", path,
-                       TM_RUNS_MOST);
-    results->room = tm_length(root);
-    results->result =
-        tm_take(&run->budget, TM_ACCOUNT_MODEL, (results->room + 1) * sizeof(*results->result), &run->error);
-    if (!results->result)
-        return run->error.status;
-    for (size_t i = 0; i < results->room && !tm_failed(run); i++)
-        add_result(results, tm_key_at(root, i), tm_value_at(root, i), path);
-    if (!results->count) {
-        (void)tm_fail(&run->error, TM_ERR_INPUT, -1, "cannot use '%s': it contains no trace path", path);
-        tm_hint(&run->error, "the expected format is {\"NAME\": {\"execution_time\": 1.5, \"tensorboard_trace\": "
-                             "\"PATH\"}}");
-    }
-    return run->error.status;
-}
-
-static void free_results(struct results *results)
-{
-    if (!results->run)
-        return;
-    tm_give(&results->run->budget, TM_ACCOUNT_MODEL, results->result,
-            results->result ? (results->room + 1) * sizeof(*results->result) : 0);
-    tm_doc_free(results->doc);
-    *results = (struct results){ .run = NULL };
-}
-
-/* --- the comparison --- */
 
 struct group {
     size_t first, runs; /* of the study */
@@ -153,7 +25,7 @@ struct comparison {
     bool wants_trace, is_trace_alone;
     struct tm_file_place place;         /* of the trace; its folder is that of the documents unless it is alone */
     struct tm_compared_trace *compared; /* NULL = there is none */
-    struct results results;
+    struct tm_results results;
     struct tm_gates *gates; /* NULL = none */
     struct tm_run_spread spread;
     bool fails_on_regression; /* --fail-on regression */
@@ -227,7 +99,7 @@ static void add_results(struct comparison *c)
         begin_side(c);
         if (tm_failed(c->run))
             return;
-        add_run(c, &c->results.result[i].operand, result_ps(&c->results.result[i], c->options->time_unit));
+        add_run(c, &c->results.result[i].operand, tm_result_ps(&c->results.result[i], c->options->time_unit));
     }
 }
 
@@ -240,7 +112,7 @@ static bool is_unit_of_steps(const struct comparison *c, enum tm_time_unit unit)
     for (size_t i = 0; i < c->results.count; i++) {
         const struct tm_value *const summary = tm_doc_root(c->study.summaries.run[first + i].doc);
         const double step = tm_double(tm_path(summary, "steps.median_ps"));
-        const double time = (double)result_ps(&c->results.result[i], unit);
+        const double time = (double)tm_result_ps(&c->results.result[i], unit);
 
         if (time <= 0 || step <= 0)
             continue;
@@ -264,7 +136,7 @@ static void judge_unit(struct comparison *c)
         if (!is_unit_of_steps(c, unit))
             continue;
         for (size_t i = 0; i < c->results.count; i++)
-            c->study.runs[first + i].measured_ps = result_ps(&c->results.result[i], unit);
+            c->study.runs[first + i].measured_ps = tm_result_ps(&c->results.result[i], unit);
         if (!c->run->quiet)
             (void)fprintf(stderr,
                           "tracemill: times in '%s' are taken as %s: so they are the step times of the profiles\n"
@@ -437,7 +309,7 @@ static void prepare(struct comparison *c)
     const struct tm_options *options = c->options;
 
     if (options->results)
-        load_results(&c->results, c->run, options->results);
+        tm_results_read(&c->results, c->run, options->results);
     if (tm_failed(c->run) || tm_study_open(&c->study, c->run, options, "compare", &tm_comparison_document,
                                            options->input_count + c->results.count))
         return;
@@ -515,7 +387,7 @@ static tm_status run_compare(struct tm_run *run, const struct tm_options *option
     tm_compared_trace_free(c->compared);
     tm_study_close(&c->study);
     tm_gates_free(c->gates);
-    free_results(&c->results);
+    tm_results_free(&c->results);
     tm_give(&run->budget, TM_ACCOUNT_MODEL, c, sizeof(*c));
     return st;
 }

@@ -128,6 +128,31 @@ tm_status tm_side_files_check(struct tm_run *run, const struct tm_side_file *fil
  * errors: those of `write`; TM_ERR_OUTPUT */
 tm_status tm_side_files_write(struct tm_run *run, const struct tm_side_file *files, size_t count, const void *of);
 
+/* The results of an external benchmark:
+ *     {"NAME": {"execution_time": TIME or {"mean": TIME, ...}, "tensorboard_trace": PATH, ...}, ...}
+ * Each trace that is named is a run, labelled by its NAME.  A PATH is taken from the folder of the file, and if nothing
+ * is there, from the working folder.  Members of other kinds are ignored. */
+struct tm_result {
+    struct tm_run_operand operand;
+    double measured; /* in the unit of the file; 0 = none */
+};
+
+/* Its time; -1 = none, or an invalid one. */
+int64_t tm_result_ps(const struct tm_result *result, enum tm_time_unit unit);
+
+struct tm_results {
+    struct tm_result *result; /* in the order of the file */
+    size_t count;
+    struct tm_run *run; /* private, as what follows */
+    struct tm_doc *doc;
+    size_t room;
+};
+
+/* owns:   the caller; tm_results_free, also after a failure; the operands live as long
+ * errors: TM_ERR_INPUT  it cannot be read, or names no trace; TM_ERR_USAGE  a trace that is named does not exist */
+tm_status tm_results_read(struct tm_results *results, struct tm_run *run, const char *path);
+void tm_results_free(struct tm_results *results); /* tolerates a zeroed one */
+
 /* Reported data of a trace file: one of `convert`, or a part of `split`. */
 
 enum { TM_WRITTEN_NAME_BYTES = 256 };

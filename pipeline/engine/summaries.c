@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -22,7 +23,7 @@
 
 /* What all summaries together may take of the limit, in percent: the rest is for what is made from
  * them. */
-enum { SUMMARIES_PCT = 60, HEAD_BYTES = 256, HINT_BYTES = 440 };
+enum { SUMMARIES_PCT = 60, HEAD_BYTES = 256, HINT_BYTES = 440, PATH_BYTES = 4096 };
 
 static const char summary_schema[] = "tracemill.summary";
 
@@ -687,4 +688,102 @@ void tm_label_runs(struct tm_loaded_run *run, const struct tm_run_operand *opera
     shorten(run, count);
     for (size_t i = 0; i < count; i++)
         tm_make_label_distinct(run[i].label, label_of_run, run, i);
+}
+
+/* --- results of a benchmark: the file is not ours, so every name and path in it may be anything --- */
+
+static const double seconds_most = 9e6; /* of 64 bits in picoseconds */
+
+/* The path from a folder, which is empty or ends with a slash.  '-' is a path here, not a stream. */
+static bool is_there(char out[PATH_BYTES], const char *folder, size_t length, const char *path)
+{
+    const char *here = length == 0 && strcmp(path, "-") == 0 ? "./" : "";
+    struct stat info;
+    const int n = snprintf(out, PATH_BYTES, "%.*s%s%s", (int)length, folder, here, path);
+
+    return n > 0 && n < PATH_BYTES && stat(out, &info) == 0;
+}
+
+static bool find_trace(char out[PATH_BYTES], const char *file, const char *path)
+{
+    const char *slash = strrchr(file, '/');
+    const size_t folder = slash && path[0] != '/' ? (size_t)(slash - file) + 1 : 0;
+
+    return (folder > 0 && folder < PATH_BYTES && is_there(out, file, folder, path)) || is_there(out, "", 0, path);
+}
+
+int64_t tm_result_ps(const struct tm_result *result, enum tm_time_unit unit)
+{
+    static const double ps[] = { 1e12, 1e12, 1e9, 1e6, 1e3 };
+    const double time_ps = result->measured * ps[unit];
+
+    return time_ps > 0 && time_ps < seconds_most * 1e12 ? llround(time_ps) : -1;
+}
+
+static double measured(const struct tm_value *method)
+{
+    const struct tm_value *time = tm_get(method, "execution_time");
+    const struct tm_value *mean = tm_type_of(time) == TM_OBJECT ? tm_get(time, "mean") : time;
+
+    return tm_double(mean);
+}
+
+static void add_result(struct tm_results *results, const char *label, const struct tm_value *method, const char *file)
+{
+    const double time = measured(method);
+    struct tm_value *path = NULL;
+    const char *const named = tm_text(tm_get(method, "tensorboard_trace"));
+    char found[PATH_BYTES];
+
+    if (!named[0])
+        return;
+    if (!find_trace(found, file, named)) {
+        (void)tm_fail(&results->run->error, TM_ERR_USAGE, -1, "cannot find the trace '%s' of '%s' in '%s'", named,
+                      label, file);
+        tm_hint(&results->run->error, "its path is resolved relative to the folder of that file, then to the working "
+                                      "folder");
+        return;
+    }
+    path = tm_add_array(tm_doc_root(results->doc), label); /* instead of the method, which was read */
+    tm_add_string(path, NULL, found);
+    results->result[results->count++] = (struct tm_result){
+        .operand = { .path = tm_text(tm_at(path, 0)), .label = label, .label_length = strlen(label) },
+        .measured = time,
+    };
+}
+
+tm_status tm_results_read(struct tm_results *results, struct tm_run *run, const char *path)
+{
+    const struct tm_value *root;
+
+    *results = (struct tm_results){ .run = run, .doc = tm_doc_new(run) };
+    if (!results->doc || tm_doc_read_file(results->doc, tm_doc_root(results->doc), path))
+        return run->error.status;
+    root = tm_doc_root(results->doc);
+    if (tm_length(root) > TM_RUNS_MOST)
+        return tm_fail(&run->error, TM_ERR_LIMIT, -1, "cannot use '%s': it has more than %d results", path,
+                       TM_RUNS_MOST);
+    results->room = tm_length(root);
+    results->result =
+        tm_take(&run->budget, TM_ACCOUNT_MODEL, (results->room + 1) * sizeof(*results->result), &run->error);
+    if (!results->result)
+        return run->error.status;
+    for (size_t i = 0; i < results->room && !tm_failed(run); i++)
+        add_result(results, tm_key_at(root, i), tm_value_at(root, i), path);
+    if (!results->count) {
+        (void)tm_fail(&run->error, TM_ERR_INPUT, -1, "cannot use '%s': it contains no trace path", path);
+        tm_hint(&run->error, "the expected format is {\"NAME\": {\"execution_time\": 1.5, \"tensorboard_trace\": "
+                             "\"PATH\"}}");
+    }
+    return run->error.status;
+}
+
+void tm_results_free(struct tm_results *results)
+{
+    if (!results->run)
+        return;
+    tm_give(&results->run->budget, TM_ACCOUNT_MODEL, results->result,
+            results->result ? (results->room + 1) * sizeof(*results->result) : 0);
+    tm_doc_free(results->doc);
+    *results = (struct tm_results){ .run = NULL };
 }
