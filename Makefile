@@ -4,7 +4,7 @@
 #   BUILD=DIR       where everything goes                     (build)
 #   ALLOC=NAME      jemalloc or libc                          (jemalloc)
 #   WERROR=1        warnings are errors                       (0)
-#   OPT=FLAGS       optimization and debugging                (-O2 -g)
+#   OPT=FLAGS       optimization and debugging                (-O2 -g1: lines, no variables)
 #   SANITIZE=FLAGS  -fsanitize=..., for compiler and linker   ()
 #   PORTABLE=1      what POSIX has instead of what Linux has  (0 on Linux)
 #   V=1             show the commands
@@ -17,7 +17,7 @@ BUILD ?= build
 CC := $(if $(filter default,$(origin CC)),gcc,$(CC))
 ALLOC ?= jemalloc
 WERROR ?= 0
-OPT ?= -O2 -g
+OPT ?= -O2 -g1
 SANITIZE ?=
 PREFIX ?= /usr/local
 DESTDIR ?=
