@@ -466,6 +466,23 @@ static void names_with_the_same_start_are_found(void **state)
     close_all(&readings, &t);
 }
 
+/* An event that has NaN where no number is read is tallied each time, so it is not remembered. */
+static void events_that_are_tallied_are_not_remembered(void **state)
+{
+    struct readings readings;
+    struct text t;
+
+    (void)state;
+    open_all(&readings, &t);
+    put(&t, "[");
+    for (int i = 0; i < 8; i++)
+        put_event(&t, "{\"ph\":\"i\",\"pid\":1,\"tid\":2,\"ts\":#,\"name\":\"[memory]\",\"args\":NaN}", -1, NULL);
+    put(&t, "]");
+    compare_engines(&readings, &t, 0, 0);
+    assert_int_equal(readings.known, 0);
+    close_all(&readings, &t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -474,6 +491,7 @@ int main(void)
         cmocka_unit_test(any_split_and_any_end_give_the_same),
         cmocka_unit_test(a_full_table_is_begun_anew),
         cmocka_unit_test(names_with_the_same_start_are_found),
+        cmocka_unit_test(events_that_are_tallied_are_not_remembered),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

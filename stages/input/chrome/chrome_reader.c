@@ -159,7 +159,6 @@ static bool is_at_end(const struct tm_chrome_reader *r, const uint8_t *at)
 static void count_not_numbers(struct tm_chrome_reader *r)
 {
     tm_tally_add(&r->run->tallies, TM_TALLY_NAN_NUMBER, r->not_numbers);
-    r->not_numbers = 0;
 }
 
 /* --- start and end --- */
@@ -256,6 +255,7 @@ static const uint8_t *next_element(struct tm_chrome_reader *r, const uint8_t *at
 /* out:    *got  it is an event that has something in it */
 static const uint8_t *read_element(struct tm_chrome_reader *r, const uint8_t *at, bool *got)
 {
+    r->not_numbers = 0;
     at = next_element(r, at);
     if (!at || r->state != TM_DOCUMENT_LIST)
         return at;
@@ -268,7 +268,7 @@ static const uint8_t *read_element(struct tm_chrome_reader *r, const uint8_t *at
         if (at)
             count(r, TM_TALLY_NOT_AN_OBJECT);
     }
-    if (at && r->not_numbers)
+    if (at)
         count_not_numbers(r);
     return at;
 }
@@ -310,6 +310,7 @@ static const uint8_t *read_document_member(struct tm_chrome_reader *r, const uin
     }
     r->side_used = 0;
     r->is_outgrown = false;
+    r->not_numbers = 0;
     at = read_key(r, at);
     if (at)
         at = read_value(r, at);
@@ -359,8 +360,7 @@ static const uint8_t *find_event(struct tm_chrome_reader *r, bool *got)
     tm_chrome_end_damage(r, r->event.offset);
     r->is_first = false;
     *got = true;
-    if (r->not_numbers)
-        count_not_numbers(r);
+    count_not_numbers(r);
     return at;
 }
 
@@ -420,7 +420,6 @@ tm_status tm_chrome_look_ahead(struct tm_chrome_reader *reader, size_t most, tm_
     reader->damage = damage;
     reader->at = reader->engine->event(reader, window->buffer);
     reader->is_looking = false;
-    reader->not_numbers = 0;
     reader->run->tallies = tallies;
     window->at_end = at_end;
     return window->status;
