@@ -112,11 +112,9 @@ tm_status tm_report_make(struct tm_run *run, const struct tm_options *options, c
     else if (result.doc)
         analyze(run, options, &result, &conversion);
     st = tm_failed(run) ? run->error.status : deliver(run, options, &result, taker);
-    if (result.partial)
-        tm_partial_writer_free(result.partial);
-    if (result.conversion)
-        tm_conversion_close(result.conversion);
+    tm_partial_writer_free(result.partial);
     tm_doc_free(result.doc);
+    tm_conversion_close(&conversion);
     tm_redaction_end(run);
     return st;
 }

@@ -222,8 +222,7 @@ static void free_tables(struct tm_host_run *host)
 {
     struct tm_trace *const trace = &host->trace;
 
-    if (host->census)
-        tm_survey_stats_free(host->census);
+    tm_survey_stats_free(host->census);
     host->census = NULL;
     free_records(host);
     tm_rows_free(trace->tracks);
@@ -234,8 +233,7 @@ static void free_tables(struct tm_host_run *host)
     tm_index_free(trace->program_names);
     tm_rows_free(trace->common);
     tm_rows_free(trace->common_bytes);
-    if (trace->templates)
-        tm_argument_templates_free(trace->templates);
+    tm_argument_templates_free(trace->templates);
     tm_rows_free(trace->steps.marks);
     tm_rows_free(trace->steps.rows);
     tm_give(&host->run->budget, TM_ACCOUNT_METADATA, trace->devices,
@@ -968,8 +966,7 @@ static tm_status analyze(struct tm_run *run, const struct tm_options *options, s
                             .observer = observer };
     a->inputs = inputs ? inputs : &a->found;
     work(a);
-    if (a->partials.files)
-        tm_host_partials_free(&a->partials);
+    tm_host_partials_free(&a->partials);
     close_stages(a);
     tm_device_profiles_free(a->profiles);
     if (!a->observer)

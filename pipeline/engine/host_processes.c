@@ -52,7 +52,7 @@ struct tm_host_processes {
     struct share_run *runs; /* of each share */
     struct tm_work_pool *pool;
     size_t memory_bytes; /* of a process */
-    size_t limit_bytes;  /* of this one, while it does not take part; 0 = it does not */
+    size_t limit_bytes;  /* --memory, while this process takes part with less; 0 = it takes no part */
     uint64_t shown;      /* bytes that the progress has */
 };
 

@@ -352,11 +352,9 @@ tm_status tm_document_write(struct tm_run *run, const struct tm_document_result 
     tm_redaction_save(run, options, folder);
     if (!tm_failed(run))
         commit_files(files, folder);
-    if (files->trace) {
-        if (!tm_failed(run))
-            tm_out_file_commit(files->trace, NULL);
-        tm_out_file_free(files->trace);
-    }
+    if (files->trace && !tm_failed(run))
+        tm_out_file_commit(files->trace, NULL);
+    tm_out_file_free(files->trace);
     for (size_t i = 0; i < OUTPUT_COUNT; i++)
         tm_atomic_abort(&files->of[i]);
     tm_atomic_folder_free(files->tables);

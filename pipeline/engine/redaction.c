@@ -156,8 +156,7 @@ tm_status tm_redaction_begin(struct tm_run *run, const struct tm_options *option
 
 void tm_redaction_end(struct tm_run *run)
 {
-    if (run->redactor)
-        tm_redactor_free(run->redactor);
+    tm_redactor_free(run->redactor);
     run->redactor = NULL;
 }
 

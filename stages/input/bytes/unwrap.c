@@ -405,8 +405,7 @@ void tm_unwrap_free(struct tm_unwrap *stream)
     if (!stream)
         return;
     (void)end_ahead(stream);
-    if (stream->decoder)
-        tm_decoder_free(stream->decoder);
+    tm_decoder_free(stream->decoder);
     raw_close(&stream->raw);
     tm_give(&stream->run->budget, TM_ACCOUNT_INPUT, stream, sizeof(*stream));
 }

@@ -7,10 +7,11 @@
  * The pieces of text between the numbers form a tree, because many events share the first ones: after `,"dur":|` there
  * is one piece for each name.  A piece that followed twice is compared first.  Otherwise one is found in a table of recent
  * ones, by a hash of the 32 bytes after what the pieces that follow share, or by a hash of the text after the number,
- * over a number of bytes (1, 8, 16 ... 512) that suits these pieces.  All are compared in full.  An event that reaches a last piece costs only that and its numbers: the template has its name, class, config,
- * and track, as stored by the caller (tm_chrome_remember), which receives such events one after the other.  Any other
- * event is read as if there were no templates: with a number that is not plain (a sign before a time, an exponent, more
- * than 16 digits), another key, an escape, or the end of the window.
+ * over a number of bytes (1, 8, 16 ... 512) that suits these pieces.  All are compared in full.  An event that reaches
+ * a last piece costs only that and its numbers: the template has its name, class, config, and track, as stored by the
+ * caller (tm_chrome_remember), which receives such events one after the other.  Any other event is read as if there were
+ * no templates: with a number that is not plain (a sign before a time, an exponent, more than 16 digits), another key, an
+ * escape, or the end of the window.
  *
  * The varying numbers are the times, the id, and the arguments that differed between two events of one name.  If the
  * numbers of a config or the device differ, the template differs, because its results do.  If arguments are kept, an

@@ -322,8 +322,7 @@ static void free_reading(struct tm_hlo *hlo)
     tm_give(budget, TM_ACCOUNT_INPUT, hlo->compact, hlo->compact ? HLO_BUFFER : 0);
     tm_give(budget, TM_ACCOUNT_INPUT, hlo->operands, hlo->operands ? HLO_OPERANDS_MOST * sizeof(*hlo->operands) : 0);
     tm_give(budget, TM_ACCOUNT_INPUT, hlo->sorted, hlo->sorted ? HLO_OPERANDS_MOST * sizeof(*hlo->sorted) : 0);
-    if (hlo->reads)
-        tm_hlo_reads_free(hlo->run, hlo->reads);
+    tm_hlo_reads_free(hlo->run, hlo->reads);
     tm_index_free(hlo->partial_reads);
     tm_index_free(hlo->results);
     tm_index_free(hlo->places);
