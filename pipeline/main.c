@@ -15,7 +15,6 @@
 #include "pipeline/process.h"
 #include "pipeline/store/rows.h"
 #include "pipeline/strings.h"
-#include "stages/input/bytes/archive.h"
 
 static bool is_there(const char *path)
 {
@@ -207,7 +206,7 @@ static tm_status run_verb(const struct tm_verb *verb, struct tm_run *run, const 
     tm_guard_begin(run);
     guard_options(run, options);
     st = tm_failed(run) ? run->error.status : verb->run(run, options);
-    tm_archive_end(run);
+    tm_close_left_open(run);
     tm_guard_end(run);
     /* The first failure wins: this one is seen only if none was reported. */
     if (st != TM_OK && st != TM_PARTIAL && st != TM_GATE)

@@ -27,11 +27,6 @@
 
 enum { SCHEME_BYTES = 5 /* "gs://" */, WORDS_MOST = 64, WORDS_BYTES = 3 * TM_REMOTE_URI_MOST };
 
-bool tm_remote_is(const char *path)
-{
-    return strncmp(path, "gs://", SCHEME_BYTES) == 0 || strncmp(path, "s3://", SCHEME_BYTES) == 0;
-}
-
 static bool is_google(const char *uri)
 {
     return uri[0] == 'g';

@@ -189,6 +189,12 @@ struct tm_helpers {
 struct tm_redactor;
 struct tm_guard;
 
+/* What stays open from one input to the next: an archive, after the last member that was read.  Zeroed = nothing. */
+struct tm_left_open {
+    void *what;
+    void (*close)(void *what);
+};
+
 /* What every part of one job shares: the limits, the ledger, the place for spill files, the tallies,
  * the error.  One per job, owned by the verb; passed by pointer, never global. */
 /* For rows in the containers of pipeline/store. */
@@ -217,9 +223,8 @@ struct tm_run {
     uint64_t last_site;                 /* number given last (pipeline/front.h) */
     uint64_t events_read;
     uint64_t bytes_read; /* of the input as it is on disk */
-    /* of stages/input/bytes/archive.h: an archive that is still open after the last member read, NULL = none, and the
-     * total that all passes over archives skipped to reach members: headers, and unpacked bytes */
-    struct tm_archive_member *archive_left;
+    struct tm_left_open left_open;
+    /* The total that all passes over archives skipped to reach members: headers, and unpacked bytes. */
     uint64_t archive_again_members, archive_again_bytes;
     _Alignas(16) uint8_t no_row[TM_ROW_BYTES_MOST]; /* returned instead of a row that is not available */
 };
@@ -229,6 +234,15 @@ struct tm_run {
 static inline bool tm_failed(const struct tm_run *run)
 {
     return run->error.status != TM_OK;
+}
+
+static inline void tm_close_left_open(struct tm_run *run)
+{
+    const struct tm_left_open left = run->left_open;
+
+    run->left_open = (struct tm_left_open){ .close = NULL };
+    if (left.close)
+        left.close(left.what);
 }
 
 /* What has been read so far.  What is read again counts once: take the counts before, and restore them after. */

@@ -216,7 +216,7 @@ tm_status tm_find_operand(struct tm_run *run, const char *input, struct tm_found
     *found = (struct tm_found){ .run = NULL };
     if (tm_remote_is(input))
         return tm_discover_objects(run, input, found);
-    if (strcmp(input, "-") != 0 && tm_archive_is(run, input, &is_archive))
+    if (strcmp(input, "-") != 0 && tm_kind_is_archive(run, input, &is_archive))
         return run->error.status;
     return is_archive ? tm_discover_members(run, input, tm_archive_list, found)
                       : tm_discover(run, input, tm_sniff_file, found);

@@ -18,7 +18,6 @@
 #include "pipeline/run.h"
 #include "reports/compare/compare.h"
 #include "reports/findings/summary_query.h"
-#include "stages/input/bytes/archive.h"
 
 /* What a process of a batch does: one report, or one partial, and its result.  It has its own run: ledger, tallies,
  * error.  The inputs are examined before and after, so that a result matches its fingerprint. */
@@ -329,7 +328,7 @@ int tm_batch_item_work(const struct tm_batch_pool *pool, const struct tm_batch_t
     t = (struct task){ .pool = pool, .task = task, .run = &run };
     st = work(&t);
     tm_batch_parts_free(&t.parts);
-    tm_archive_end(&run);
+    tm_close_left_open(&run);
     if (!tm_failed(&run))
         return tm_tally_losses(&run.tallies, run.tally_use) > 0 ? TM_PARTIAL : (int)st;
     tm_error_print(&run.error, stderr);

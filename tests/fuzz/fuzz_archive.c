@@ -246,7 +246,7 @@ static void check_archive(const char *path)
     tm_status st;
 
     fuzz_run_init(&run);
-    st = tm_archive_is(&run, path, &is_archive);
+    st = tm_kind_is_archive(&run, path, &is_archive);
     FUZZ_REQUIRE(st == TM_OK || st == TM_ERR_LIMIT);
     if (!is_archive)
         return;

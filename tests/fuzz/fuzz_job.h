@@ -9,7 +9,6 @@
 
 #include "pipeline/options.h"
 #include "pipeline/store/rows.h"
-#include "stages/input/bytes/archive.h"
 
 /* What the fuzz targets share: the input as a file, and a job of the program with its default settings. */
 
@@ -74,7 +73,7 @@ static inline tm_status fuzz_options(struct tm_options *options, char *inputs[1]
 /* Of what a run keeps from one input to the next nothing is left, and all that was taken is given back. */
 static inline void fuzz_run_end(struct tm_run *run)
 {
-    tm_archive_end(run);
+    tm_close_left_open(run);
     for (int i = 0; i < TM_ACCOUNT_COUNT; i++)
         if (run->budget.used_bytes[i])
             abort();

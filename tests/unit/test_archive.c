@@ -50,7 +50,7 @@ static const struct form forms[] = {
     { "tar.zst", archive_write_set_format_pax, archive_write_add_filter_zstd, true },
     { "zip", archive_write_set_format_zip, archive_write_add_filter_none, true },
 };
-enum { FORMS = sizeof(forms) / sizeof(forms[0]), PAX = 1, GNU = 2, GZIP = 4, ZIP = 6 };
+enum { FORMS = sizeof(forms) / sizeof(forms[0]), PAX = 1, GNU = 2, GZIP = 4, ZSTD = 5, ZIP = 6 };
 
 static struct archive *begin(const struct form *form)
 {
@@ -157,7 +157,7 @@ static tm_status list(void)
 /* Not even what is left open for the next member, once that is ended. */
 static void assert_nothing_is_held(void)
 {
-    tm_archive_end(&run);
+    tm_close_left_open(&run);
     assert_ledger_is_even(&run);
 }
 
@@ -173,7 +173,7 @@ static bool is_archive(void)
     bool is;
 
     test_run_init(&run);
-    assert_int_equal(tm_archive_is(&run, path, &is), TM_OK);
+    assert_int_equal(tm_kind_is_archive(&run, path, &is), TM_OK);
     assert_nothing_is_held();
     return is;
 }
@@ -249,6 +249,29 @@ static void write_file(const void *bytes, size_t length)
     assert_int_equal(close(fd), 0);
 }
 
+/* pzstd says so how long the frame that follows is. */
+static void a_tar_in_zstd_may_start_with_a_skippable_frame(void **state)
+{
+    static const char frame[] = "\x50\x2a\x4d\x18\4\0\0\0size";
+    static uint8_t file[2 * BIG];
+    size_t length;
+    int fd;
+
+    (void)state;
+    make_usual(&forms[ZSTD]);
+    length = file_bytes();
+    assert_true(length + sizeof(frame) - 1 <= sizeof(file));
+    memcpy(file, frame, sizeof(frame) - 1);
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    assert_int_equal(read(fd, file + sizeof(frame) - 1, length), length);
+    assert_int_equal(close(fd), 0);
+    write_file(file, length + sizeof(frame) - 1);
+    assert_true(is_archive());
+    listed();
+    assert_int_equal(count, 3);
+    expect("run/b.xplane.pb", 2, big, BIG);
+}
+
 static void what_is_no_archive_is_told(void **state)
 {
     struct archive *a;
@@ -268,10 +291,10 @@ static void what_is_no_archive_is_told(void **state)
         assert_false(is_archive());
     }
     test_run_init(&run);
-    assert_int_equal(tm_archive_is(&run, "/var/tmp", &is), TM_OK);
+    assert_int_equal(tm_kind_is_archive(&run, "/var/tmp", &is), TM_OK);
     assert_false(is);
     is = true;
-    assert_int_equal(tm_archive_is(&run, "/var/tmp/there is none", &is), TM_OK);
+    assert_int_equal(tm_kind_is_archive(&run, "/var/tmp/there is none", &is), TM_OK);
     assert_false(is);
 }
 
@@ -803,7 +826,7 @@ static tm_status hold_member(struct tm_run *one)
     if (st == TM_OK)
         st = tm_input_hold(&in);
     tm_input_close(&in);
-    tm_archive_end(one);
+    tm_close_left_open(one);
     return st;
 }
 
@@ -834,7 +857,7 @@ static tm_status use_all(struct tm_run *one)
     struct tm_archive_member *m;
     bool is;
     size_t got;
-    tm_status st = tm_archive_is(one, path, &is);
+    tm_status st = tm_kind_is_archive(one, path, &is);
 
     if (st == TM_OK)
         st = tm_archive_open(&m, one, path, "run/c.xplane.pb", 0);
@@ -842,7 +865,7 @@ static tm_status use_all(struct tm_run *one)
         return st;
     st = tm_archive_read(m, content, sizeof(content), &got);
     tm_archive_close(m);
-    tm_archive_end(one);
+    tm_close_left_open(one);
     return st;
 }
 
@@ -928,7 +951,7 @@ static tm_status discover_all(struct tm_run *one)
     const tm_status st = tm_discover_members(one, path, tm_archive_list, &found);
 
     tm_found_free(&found);
-    tm_archive_end(one);
+    tm_close_left_open(one);
     return st;
 }
 
@@ -960,6 +983,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_form_gives_its_members),
+        cmocka_unit_test(a_tar_in_zstd_may_start_with_a_skippable_frame),
         cmocka_unit_test(what_is_no_archive_is_told),
         cmocka_unit_test(names_of_any_length_and_bytes_are_kept),
         cmocka_unit_test(bytes_that_are_no_text_are_kept),

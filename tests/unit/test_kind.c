@@ -125,6 +125,8 @@ static void magic_numbers_tell_the_kind(void **state)
     } rows[] = {
         { "\x1f\x8b\x08\0", 4, TM_FILE_GZIP },
         { "\x28\xb5\x2f\xfd\x04", 5, TM_FILE_ZSTD },
+        { "\x50\x2a\x4d\x18\x04", 5, TM_FILE_ZSTD },
+        { "\x5f\x2a\x4d\x18", 4, TM_FILE_ZSTD },
         { "\xfd"
           "7zXZ\0\0",
           7, TM_FILE_XZ },

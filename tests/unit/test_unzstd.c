@@ -5,6 +5,7 @@
 
 #include <zstd.h>
 
+#include "stages/input/bytes/input_file.h"
 #include "tests/support/decode_steps.h"
 #include "tests/support/test_run.h"
 
@@ -130,10 +131,10 @@ static void frames_follow_one_another(void **state)
     append_skippable(&file, 15, "", 0);
     append_frame(&file, text + 1000, SHORT - 1000, &checked);
     append_skippable(&file, 7, "the end", 7);
-    assert_true(tm_unzstd_is_zstd(file.at, file.length));
-    assert_true(tm_unzstd_is_zstd(file.at + 16, file.length - 16));
-    assert_false(tm_unzstd_is_zstd(file.at + 16, 3));
-    assert_false(tm_unzstd_is_zstd((const uint8_t *)"{\"traceEvents\"", 14));
+    assert_int_equal(tm_wrapping_of(file.at, file.length), TM_ZSTD);
+    assert_int_equal(tm_wrapping_of(file.at + 16, file.length - 16), TM_ZSTD);
+    assert_int_equal(tm_wrapping_of(file.at + 16, 3), TM_PLAIN);
+    assert_int_equal(tm_wrapping_of((const uint8_t *)"{\"traceEvents\"", 14), TM_PLAIN);
     assert_whole(&file, text, SHORT, 3);
     free(file.at);
 }
@@ -258,7 +259,7 @@ static void a_file_damaged_anywhere_gives_what_came_before(void **state)
     for (size_t at = 6; at < file.length; at++) { /* after the header, whose window could be refused */
         for (unsigned bit = 0; bit < 8; bit += 3) {
             file.at[at] ^= (uint8_t)(1u << bit);
-            if (tm_unzstd_is_zstd(file.at, file.length))
+            if (tm_wrapping_of(file.at, file.length) == TM_ZSTD)
                 assert_as_bytewise(&file);
             file.at[at] ^= (uint8_t)(1u << bit);
         }

@@ -249,7 +249,7 @@ static tm_status open_file(struct tm_archive_reader *r)
     if (got != sizeof(first))
         return TM_OK; /* no archive: the first header says so */
     r->is_zip = memcmp(first, "PK", 2) == 0;
-    r->is_wrapped = memcmp(first, "\x1f\x8b", 2) == 0 || tm_unzstd_is_zstd(first, sizeof(first));
+    r->is_wrapped = tm_wrapping_of(first, sizeof(first)) != TM_PLAIN;
     return TM_OK;
 }
 
@@ -270,7 +270,7 @@ static tm_status archive_reader_open(struct tm_archive_reader *r, struct tm_run 
 {
     tm_status st;
 
-    tm_archive_end(run);
+    tm_close_left_open(run);
     *r = (struct tm_archive_reader){ .run = run };
     archive_reader_name(r, path);
     st = open_file(r);
@@ -571,10 +571,7 @@ tm_status tm_archive_list(struct tm_run *run, const char *path, tm_take_member *
     return st;
 }
 
-/* --- detecting an archive --- */
-
-/* Whether what a gzip or zstd wraps is a tar.  If that is damaged, its reader will report it. */
-static tm_status look_inside(struct tm_run *run, const char *path, bool *is_tar)
+tm_status tm_archive_is_wrapped_tar(struct tm_run *run, const char *path, bool *is_tar)
 {
     struct tm_archive_reader r;
     struct tm_archive_source *const s = &r.source;
@@ -591,51 +588,6 @@ static tm_status look_inside(struct tm_run *run, const char *path, bool *is_tar)
     if (st == TM_OK && s->failed == TM_ERR_LIMIT)
         st = s->failed;
     archive_reader_close(&r);
-    return st;
-}
-
-static tm_status refuse_head(struct tm_run *run, const char *path, const char *act, int problem)
-{
-    if (problem == EACCES || problem == EPERM)
-        tm_hint(&run->error, "check the file's permissions with 'ls -l'");
-    return tm_fail_system(&run->error, TM_ERR_INPUT, -1, problem, "cannot %s '%s'", act, path);
-}
-
-/* The start of a regular file; empty for anything else, or if it does not exist: the code that reads it reports
- * that. */
-static tm_status read_head(struct tm_run *run, const char *path, uint8_t *head, size_t *got)
-{
-    struct stat info;
-    int fd, problem;
-
-    *got = 0;
-    if (stat(path, &info) != 0)
-        return errno == ENOENT || errno == ENOTDIR ? TM_OK : refuse_head(run, path, "open", errno);
-    if (!S_ISREG(info.st_mode))
-        return TM_OK;
-    fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    if (fd < 0)
-        return refuse_head(run, path, "open", errno);
-    problem = tm_read_at(fd, head, TM_KIND_MAGIC_BYTES, 0, got);
-    (void)close(fd); /* it was only read */
-    return problem ? refuse_head(run, path, "read", problem) : TM_OK;
-}
-
-tm_status tm_archive_is(struct tm_run *run, const char *path, bool *is_archive)
-{
-    uint8_t head[TM_KIND_MAGIC_BYTES];
-    enum tm_file_kind kind;
-    size_t got;
-    tm_status st = read_head(run, path, head, &got);
-
-    *is_archive = false;
-    if (st != TM_OK)
-        return st;
-    kind = tm_kind_by_magic(head, got);
-    if (kind == TM_FILE_GZIP || kind == TM_FILE_ZSTD)
-        st = look_inside(run, path, is_archive);
-    else
-        *is_archive = kind == TM_FILE_TAR || kind == TM_FILE_ZIP;
     return st;
 }
 
@@ -747,16 +699,16 @@ static tm_status find_entry(struct tm_archive_member *m, const char *name, uint6
 /* The archive that was left open, if it is this one and the member comes later; else it is closed. out: NULL = not */
 static struct tm_archive_member *take_left(struct tm_run *run, const char *path, uint64_t position)
 {
-    struct tm_archive_member *const m = run->archive_left;
+    struct tm_archive_member *const m = run->left_open.what;
     struct tm_archive_reader *const r = m ? &m->reader : NULL;
     struct stat info;
 
     if (!m || r->number >= position || stat(path, &info) != 0 || info.st_dev != r->device || info.st_ino != r->inode ||
         (uint64_t)info.st_size != r->source.end) {
-        tm_archive_end(run);
+        tm_close_left_open(run);
         return NULL;
     }
-    run->archive_left = NULL;
+    run->left_open = (struct tm_left_open){ .close = NULL };
     archive_reader_name(r, path);
     m->block = NULL;
     m->length = 0;
@@ -787,8 +739,9 @@ static tm_status count_again(const struct tm_archive_reader *r)
     return TM_ERR_LIMIT;
 }
 
-static void free_member(struct tm_archive_member *m)
+static void free_member(void *member)
 {
+    struct tm_archive_member *const m = member;
     struct tm_run *const run = m->reader.run;
 
     archive_reader_close(&m->reader);
@@ -826,13 +779,6 @@ tm_status tm_archive_open(struct tm_archive_member **member, struct tm_run *run,
     return st;
 }
 
-void tm_archive_end(struct tm_run *run)
-{
-    if (run->archive_left)
-        free_member(run->archive_left);
-    run->archive_left = NULL;
-}
-
 void tm_archive_close(struct tm_archive_member *member)
 {
     if (!member)
@@ -841,8 +787,8 @@ void tm_archive_close(struct tm_archive_member *member)
         free_member(member);
         return;
     }
-    tm_archive_end(member->reader.run);
-    member->reader.run->archive_left = member;
+    tm_close_left_open(member->reader.run);
+    member->reader.run->left_open = (struct tm_left_open){ .what = member, .close = free_member };
 }
 
 /* Damage ends the member where it is; what could not be read from the start is an error. */

@@ -18,10 +18,8 @@ enum { TM_ARCHIVE_MEMBERS_MOST = 1000000, TM_ARCHIVE_DIRECTORY_MOST = 16 << 20, 
  * from the start; the total of all passes of a run is limited to this much: some minutes. */
 enum { TM_ARCHIVE_AGAIN_MEMBERS_MOST = 16 << 20 };
 
-/* Whether a file is an archive, by its content: a tar, possibly compressed, or a zip.
- * out:    is_archive  also false if it is not a file or cannot be opened: the reader reports that
- * errors: TM_ERR_LIMIT if there is no memory */
-tm_status tm_archive_is(struct tm_run *run, const char *path, bool *is_archive) TM_MUST_USE;
+/* Whether what a gzip or zstd wraps is a tar.  If that is damaged, its reader will report it. */
+tm_status tm_archive_is_wrapped_tar(struct tm_run *run, const char *path, bool *is_tar) TM_MUST_USE;
 
 /* Give all members to `take`, in order.  A tm_list_members for tm_discover_members.
  * out:    listing  a damaged archive gives the members before the damage, and listing->problem says so
@@ -56,9 +54,8 @@ const char *tm_archive_problem(const struct tm_archive_member *member);
 int64_t tm_archive_modified_ns(const struct tm_archive_member *member);
 uint64_t tm_archive_bytes(const struct tm_archive_member *member); /* as recorded in the archive, which may be wrong */
 
-void tm_archive_close(struct tm_archive_member *member); /* NULL allowed; the archive stays open for the next member */
-
-void tm_archive_end(struct tm_run *run); /* closes what was left open, if anything */
+/* The archive stays open for the next member, until tm_close_left_open.  NULL allowed. */
+void tm_archive_close(struct tm_archive_member *member);
 
 enum { TM_ZIP_PROBLEM_BYTES = 200 };
 

@@ -40,12 +40,6 @@ void tm_decoder_skip(struct tm_decoder *decoder, struct tm_flow *flow)
     flow->in_left = 0;
 }
 
-void tm_decoder_free(struct tm_decoder *decoder)
-{
-    if (decoder)
-        decoder->type->free(decoder);
-}
-
 #ifdef TM_HAVE_ISAL
 #include <isa-l/crc.h>
 #include <isa-l/igzip_lib.h>

@@ -48,7 +48,11 @@ unsigned long long tm_decoder_member(const struct tm_decoder *decoder);
 /* Consume the rest of `in` without examining it. */
 void tm_decoder_skip(struct tm_decoder *decoder, struct tm_flow *flow);
 
-void tm_decoder_free(struct tm_decoder *decoder); /* tolerates NULL */
+static inline void tm_decoder_free(struct tm_decoder *decoder) /* tolerates NULL */
+{
+    if (decoder)
+        decoder->type->free(decoder);
+}
 
 /* Inflate gzip.  Multiple members may follow one another; zero bytes after the last one are padding.  A member whose
  * checksum fails is returned unchanged, and the next one is read.  Both engines give the same bytes for valid data.  If
@@ -75,9 +79,6 @@ struct tm_decoder *tm_unzlib_new(struct tm_run *run) TM_MUST_USE;
 /* The largest window that a frame may request under a ledger: 1 MiB times a power of two, at most two thirds of the
  * share of the account `input`: 2 MiB (which `zstd` writes) with the minimum memory, 16 MiB with 256. */
 uint64_t tm_unzstd_window_most(const struct tm_budget *budget);
-
-/* Whether a file starts like zstd: with a frame or a skippable frame. */
-bool tm_unzstd_is_zstd(const uint8_t *first, size_t length);
 
 /* What the first frame requests; 0 = it does not start here. */
 uint64_t tm_unzstd_window(const uint8_t *first, size_t length);

@@ -371,7 +371,7 @@ tm_status tm_input_open_with(struct tm_input *in, struct tm_run *run, const char
         return refuse_open(in, ENAMETOOLONG);
     if (in->member[0])
         return open_member(in, options);
-    tm_archive_end(run); /* frees its memory for what follows */
+    tm_close_left_open(run); /* frees its memory for what follows */
     return tm_remote_is(path) ? open_object(in, options) : open_file(in, options);
 }
 

@@ -64,6 +64,16 @@ enum { TM_KIND_MAGIC_BYTES = 512 };
 
 enum tm_file_kind tm_kind_by_magic(const uint8_t *first, size_t length);
 
+/* What a file is compressed with.  A zstd may start with a skippable frame, as pzstd writes it. */
+enum tm_wrapping { TM_PLAIN, TM_GZIP, TM_ZSTD };
+
+enum tm_wrapping tm_wrapping_of(const uint8_t *first, size_t length);
+
+/* Whether a file is an archive, by its content: a tar, possibly compressed, or a zip.
+ * out:    is_archive  also false if it is not a file or cannot be opened: the reader reports that
+ * errors: TM_ERR_LIMIT if there is no memory */
+tm_status tm_kind_is_archive(struct tm_run *run, const char *path, bool *is_archive) TM_MUST_USE;
+
 /* Whether the head definitely belongs to a trace, XSpace or Chrome JSON: for files that were not named explicitly.  A
  * JSON text without any sign of events in its first bytes does not count, even if it has some later; nor does a trace
  * that this program converted. */
@@ -94,7 +104,6 @@ tm_status tm_sniff(struct tm_run *run, tm_read_some *read, void *from, enum tm_s
 tm_status tm_sniff_file(struct tm_run *run, const char *path, enum tm_sniffed *sniffed) TM_MUST_USE;
 
 /* The wrapping of a file's bytes, detected by its first bytes. */
-enum tm_wrapping { TM_PLAIN, TM_GZIP, TM_ZSTD };
 
 /* One input.  Opening it determines its kind.  Then its content is either streamed once from start to end (formats that
  * are read in one pass), or held, after which any position can be read repeatedly.  Zeroed = not open. */

@@ -14,11 +14,13 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "pipeline/discover.h"
 #include "pipeline/files.h"
 #include "pipeline/strings.h"
+#include "stages/input/bytes/archive.h"
 #include "stages/input/bytes/inflate.h"
 #include "stages/input/bytes/unwrap.h"
 
@@ -134,6 +136,12 @@ static const struct magic magics[] = {
     { 0, 24, TM_FILE_GIT_LFS, "version https://git-lfs." },
 };
 
+/* Of zstd: sixteen magic numbers. */
+static bool is_skippable_frame(const uint8_t *first, size_t length)
+{
+    return length >= 4 && (first[0] & 0xf0) == 0x50 && memcmp(first + 1, "\x2a\x4d\x18", 3) == 0;
+}
+
 static enum tm_file_kind by_magic(const uint8_t *first, size_t length)
 {
     for (size_t i = 0; i < sizeof(magics) / sizeof(magics[0]); i++) {
@@ -142,7 +150,14 @@ static enum tm_file_kind by_magic(const uint8_t *first, size_t length)
         if (length >= (size_t)m->at + m->length && memcmp(first + m->at, m->bytes, m->length) == 0)
             return m->kind;
     }
-    return TM_FILE_UNKNOWN;
+    return is_skippable_frame(first, length) ? TM_FILE_ZSTD : TM_FILE_UNKNOWN;
+}
+
+enum tm_wrapping tm_wrapping_of(const uint8_t *first, size_t length)
+{
+    const enum tm_file_kind kind = by_magic(first, length);
+
+    return kind == TM_FILE_GZIP ? TM_GZIP : kind == TM_FILE_ZSTD ? TM_ZSTD : TM_PLAIN;
 }
 
 static bool has_text(const uint8_t *first, size_t length, const char *text)
@@ -792,5 +807,52 @@ tm_status tm_sniff_file(struct tm_run *run, const char *path, enum tm_sniffed *s
         return tm_fail_system(&run->error, TM_ERR_INPUT, -1, errno, "cannot open '%s'", path);
     st = tm_sniff(run, read_file, &file, sniffed);
     (void)close(file.fd); /* it was only read */
+    return st;
+}
+
+/* ---- archives ------------------------------------------------------------------------------------------ */
+
+static tm_status refuse_head(struct tm_run *run, const char *path, const char *act, int problem)
+{
+    if (problem == EACCES || problem == EPERM)
+        tm_hint(&run->error, "check the file's permissions with 'ls -l'");
+    return tm_fail_system(&run->error, TM_ERR_INPUT, -1, problem, "cannot %s '%s'", act, path);
+}
+
+/* The start of a regular file; empty for anything else, or if it does not exist: the code that reads it reports
+ * that. */
+static tm_status read_head(struct tm_run *run, const char *path, uint8_t *head, size_t *got)
+{
+    struct stat info;
+    int fd, problem;
+
+    *got = 0;
+    if (stat(path, &info) != 0)
+        return errno == ENOENT || errno == ENOTDIR ? TM_OK : refuse_head(run, path, "open", errno);
+    if (!S_ISREG(info.st_mode))
+        return TM_OK;
+    fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (fd < 0)
+        return refuse_head(run, path, "open", errno);
+    problem = tm_read_at(fd, head, TM_KIND_MAGIC_BYTES, 0, got);
+    (void)close(fd); /* it was only read */
+    return problem ? refuse_head(run, path, "read", problem) : TM_OK;
+}
+
+tm_status tm_kind_is_archive(struct tm_run *run, const char *path, bool *is_archive)
+{
+    uint8_t head[TM_KIND_MAGIC_BYTES];
+    enum tm_file_kind kind;
+    size_t got;
+    tm_status st = read_head(run, path, head, &got);
+
+    *is_archive = false;
+    if (st != TM_OK)
+        return st;
+    kind = tm_kind_by_magic(head, got);
+    if (kind == TM_FILE_GZIP || kind == TM_FILE_ZSTD)
+        st = tm_archive_is_wrapped_tar(run, path, is_archive);
+    else
+        *is_archive = kind == TM_FILE_TAR || kind == TM_FILE_ZIP;
     return st;
 }

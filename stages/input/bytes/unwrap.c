@@ -355,13 +355,6 @@ void tm_unwrap_skip_noted(struct tm_unwrap *stream)
 
 /* ---- open and close ----------------------------------------------------------------------------------- */
 
-static enum tm_wrapping wrapping_of(const uint8_t *first, size_t length)
-{
-    if (length >= 2 && first[0] == 0x1f && first[1] == 0x8b)
-        return TM_GZIP;
-    return tm_unzstd_is_zstd(first, length) ? TM_ZSTD : TM_PLAIN;
-}
-
 static tm_status begin(struct tm_unwrap *u, enum tm_inflate_engine engine)
 {
     tm_status st = raw_open(&u->raw);
@@ -370,7 +363,7 @@ static tm_status begin(struct tm_unwrap *u, enum tm_inflate_engine engine)
         st = read_block(u);
     if (st != TM_OK)
         return st;
-    u->wrapping = wrapping_of(u->block, u->block_have);
+    u->wrapping = tm_wrapping_of(u->block, u->block_have);
     if (u->wrapping == TM_GZIP)
         u->decoder = tm_inflate_new(u->run, raw_can_restart(&u->raw) ? engine : TM_INFLATE_ZLIB);
     else if (u->wrapping == TM_ZSTD)

@@ -111,13 +111,6 @@ static bool is_skippable(uint32_t magic)
     return (magic & ZSTD_MAGIC_SKIPPABLE_MASK) == ZSTD_MAGIC_SKIPPABLE_START;
 }
 
-bool tm_unzstd_is_zstd(const uint8_t *first, size_t length)
-{
-    if (length < MAGIC_BYTES)
-        return false;
-    return little_endian(first) == ZSTD_MAGICNUMBER || is_skippable(little_endian(first));
-}
-
 uint64_t tm_unzstd_window(const uint8_t *first, size_t length)
 {
     ZSTD_frameHeader header;
