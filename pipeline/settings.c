@@ -523,5 +523,9 @@ tm_status tm_settings_apply(struct tm_setting_set *set, struct tm_options *optio
         set->of[TM_OPTION_SKIP_STEPS].origin == TM_ORIGIN_FLAG && options->skip_steps >= 0)
         return tm_fail(error, TM_ERR_USAGE, -1, "cannot use '--skip-steps' with '--steps %s': both select steps",
                        set->of[TM_OPTION_STEPS].text);
+    if (set->of[TM_OPTION_REDACT_MAP].origin == TM_ORIGIN_FLAG && options->redact_map && !options->redact) {
+        tm_hint(error, "add --redact");
+        return tm_fail(error, TM_ERR_USAGE, -1, "cannot write a map of names: no name is replaced");
+    }
     return TM_OK;
 }

@@ -131,10 +131,11 @@ static tm_status load(struct brief *b)
 
 static tm_status brief_run(struct brief *b)
 {
-    tm_status st = tm_redaction_begin(b->run, b->options);
+    tm_status st;
 
-    if (!st)
-        st = load(b);
+    if (b->options->redact)
+        tm_redaction_begin(b->run, b->options);
+    st = load(b);
     if (st)
         return st;
     const struct tm_loaded_run *loaded = &b->summaries.run[0];
@@ -237,7 +238,8 @@ static tm_status run_brief(struct tm_run *run, const struct tm_options *options)
     b->options = options;
     st = work(b);
     tm_summaries_free(&b->summaries);
-    tm_redaction_end(run);
+    if (options->redact)
+        tm_redaction_end(run);
     tm_give(&run->budget, TM_ACCOUNT_MODEL, b, sizeof(*b));
     return st;
 }

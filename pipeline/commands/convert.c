@@ -71,7 +71,8 @@ static void write_file(struct tm_conversion *c, const struct place *place, const
     (void)(place->format->is_archive ? tm_convert_into_archive : tm_convert_into)(c, place->format, place->file.folder,
                                                                                   place->file.name, &file, &written);
     tm_conversion_judge(c, "convert");
-    tm_redaction_save(run, c->options, path);
+    if (run->redactor)
+        tm_redaction_save(run, c->options, path);
     if (!tm_failed(run))
         tm_out_file_commit(file, &written.bytes);
     tm_out_file_free(file);
@@ -136,7 +137,8 @@ static tm_status run_convert(struct tm_run *run, const struct tm_options *option
                       path);
         tm_hint(&run->error, "end it with .pftrace");
     }
-    tm_redaction_begin(run, options);
+    if (options->redact)
+        tm_redaction_begin(run, options);
     tm_conversion_open(&conversion, run, options, "convert",
                        options->plain || (place.format && !place.format->shows_derived));
     if (!options->output && !run->redactor)
@@ -147,7 +149,8 @@ static tm_status run_convert(struct tm_run *run, const struct tm_options *option
     write_file(&conversion, &place, path);
     st = tm_conversion_warn(&conversion);
     tm_conversion_close(&conversion);
-    tm_redaction_end(run);
+    if (options->redact)
+        tm_redaction_end(run);
     return st;
 }
 

@@ -104,7 +104,8 @@ tm_status tm_report_make(struct tm_run *run, const struct tm_options *options, c
     tm_check_folder(run, options->output ? options->output : ".");
     if (options->output)
         tm_guard_document(run, options->output, &tm_report_document, options->formats);
-    tm_redaction_begin(run, options);
+    if (options->redact)
+        tm_redaction_begin(run, options);
     if (!tm_failed(run))
         result.doc = tm_doc_new(run);
     if (result.doc && is_stored(options, file))
@@ -112,10 +113,13 @@ tm_status tm_report_make(struct tm_run *run, const struct tm_options *options, c
     else if (result.doc)
         analyze(run, options, &result, &conversion);
     st = tm_failed(run) ? run->error.status : deliver(run, options, &result, taker);
-    tm_partial_writer_free(result.partial);
     tm_doc_free(result.doc);
-    tm_conversion_close(&conversion);
-    tm_redaction_end(run);
+    if (options->formats & TM_FORMAT_PARTIAL)
+        tm_partial_writer_free(result.partial);
+    if (options->formats & TM_FORMAT_PERFETTO)
+        tm_conversion_close(&conversion);
+    if (options->redact)
+        tm_redaction_end(run);
     return st;
 }
 

@@ -71,11 +71,12 @@ static tm_status show_document(struct tm_run *run, const struct tm_options *opti
 static tm_status show_run(struct tm_run *run, const struct tm_options *options, struct tm_summaries *summaries)
 {
     struct tm_run_operand operand;
-    tm_status st = tm_redaction_begin(run, options);
+    tm_status st;
 
+    if (options->redact)
+        tm_redaction_begin(run, options);
     tm_run_operand_read(&operand, options->inputs[0]);
-    if (!st)
-        st = tm_summaries_load(summaries, run, options, &operand, 1, "show");
+    st = tm_summaries_load(summaries, run, options, &operand, 1, "show");
     if (st)
         return st;
     const struct tm_loaded_run *loaded = &summaries->run[0];
@@ -305,7 +306,8 @@ static tm_status run_show(struct tm_run *run, const struct tm_options *options)
         return st;
     st = show_run(run, options, &summaries);
     tm_summaries_free(&summaries);
-    tm_redaction_end(run);
+    if (options->redact)
+        tm_redaction_end(run);
     return st;
 }
 

@@ -857,7 +857,8 @@ static void list_parts(const struct tm_split_parts *parts, struct tm_doc *doc, c
 
     tm_doc_end_reading(doc);
     split_parts_add(parts, tm_doc_root(doc));
-    tm_redaction_save(run, parts->c->options, folder);
+    if (run->redactor)
+        tm_redaction_save(run, parts->c->options, folder);
     write_index(run, doc, folder);
 }
 
@@ -911,7 +912,8 @@ static tm_status run_split(struct tm_run *run, const struct tm_options *options)
     tm_check_zstd(run, options, format, "part-0001.json");
     if (options->output)
         tm_split_folder_check(run, folder, options->force);
-    tm_redaction_begin(run, options);
+    if (options->redact)
+        tm_redaction_begin(run, options);
     tm_conversion_open(&conversion, run, options, "split", options->plain);
     if (!options->output && !run->redactor)
         find_fallback(&conversion, fallback);
@@ -922,7 +924,8 @@ static tm_status run_split(struct tm_run *run, const struct tm_options *options)
     split_into(&conversion, format, folder);
     st = tm_conversion_warn(&conversion);
     tm_conversion_close(&conversion);
-    tm_redaction_end(run);
+    if (options->redact)
+        tm_redaction_end(run);
     return st;
 }
 

@@ -231,9 +231,11 @@ static void free_tables(struct tm_host_run *host)
     tm_rows_free(trace->hlo_ops);
     tm_rows_free(trace->hlo_modules);
     tm_index_free(trace->program_names);
-    tm_rows_free(trace->common);
-    tm_rows_free(trace->common_bytes);
-    tm_argument_templates_free(trace->templates);
+    if (trace->keeps_arguments) {
+        tm_rows_free(trace->common);
+        tm_rows_free(trace->common_bytes);
+        tm_argument_templates_free(trace->templates);
+    }
     tm_rows_free(trace->steps.marks);
     tm_rows_free(trace->steps.rows);
     tm_give(&host->run->budget, TM_ACCOUNT_METADATA, trace->devices,
@@ -918,6 +920,20 @@ static void read_settings(struct analysis *a)
 
 static tm_host_partial_write write_host_partial;
 
+/* Processes read several hosts side by side, beside this one. */
+static void read_files(struct analysis *a)
+{
+    const bool is_shared = !a->observer && !a->is_of_host && a->inputs->host_count > 1;
+
+    if (is_shared)
+        tm_host_partials_init(&a->partials, a->run, a->options, a->inputs, write_host_partial);
+    open_stages(a);
+    for (size_t i = 0; i < a->inputs->file_count && !tm_failed(a->run);)
+        i += read_file(a, i);
+    if (is_shared)
+        tm_host_partials_free(&a->partials);
+}
+
 static void work(struct analysis *a)
 {
     struct tm_run *run = a->run;
@@ -934,11 +950,8 @@ static void work(struct analysis *a)
     if (tm_failed(run))
         return;
     begin_summary(a);
-    if (!a->observer && !a->is_of_host && a->inputs->host_count > 1 && !tm_failed(run))
-        tm_host_partials_init(&a->partials, run, a->options, a->inputs, write_host_partial);
-    open_stages(a);
-    for (size_t i = 0; i < a->inputs->file_count && !tm_failed(run);)
-        i += read_file(a, i);
+    if (!tm_failed(run))
+        read_files(a);
     if (a->saved && !tm_failed(run))
         save_partial(a);
     if (!tm_failed(run) && !a->is_of_host)
@@ -966,7 +979,6 @@ static tm_status analyze(struct tm_run *run, const struct tm_options *options, s
                             .observer = observer };
     a->inputs = inputs ? inputs : &a->found;
     work(a);
-    tm_host_partials_free(&a->partials);
     close_stages(a);
     tm_device_profiles_free(a->profiles);
     if (!a->observer)

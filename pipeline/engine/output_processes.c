@@ -12,7 +12,6 @@
 #include "pipeline/workers.h"
 
 enum {
-    LEAST_BYTES = 1 << 20,   /* of input: processes cost some milliseconds, which a smaller one's outputs hardly take */
     WRITER_BYTES = 32 << 20, /* of memory that a writer may need beside what it shares */
     FILES_MOST = 16
 };
@@ -75,7 +74,7 @@ static unsigned choose_jobs(struct tm_run *run, size_t count)
 {
     size_t used = 0, fit, jobs;
 
-    if (count < 2 || run->bytes_read < LEAST_BYTES || tm_cores(run) < 2)
+    if (count < 2 || tm_cores(run) < 2)
         return 1;
     for (int i = 0; i < TM_ACCOUNT_COUNT; i++)
         used += run->budget.used_bytes[i];
@@ -95,7 +94,7 @@ static void write_by_processes(struct output_processes *p, size_t count)
                                   .output = file_of,
                                   .ended = output_ended };
 
-    /* Where the system makes no process, this one writes what is missing. */
+    /* Where the system makes no process, the caller writes what is missing. */
     if (tm_work_all(p->run, &work) != TM_OK)
         p->run->error = (struct tm_error){ .status = TM_OK };
 }
@@ -121,17 +120,16 @@ void tm_outputs_side_by_side(struct tm_run *run, const struct tm_output_files *f
     p.jobs = count <= FILES_MOST ? choose_jobs(run, count) : 1;
     if (p.jobs > 1)
         shared = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (shared != MAP_FAILED) {
-        p.endings = shared;
-        put_in_order(&p, count);
-        write_by_processes(&p, count);
-    }
+    if (shared == MAP_FAILED)
+        return;
+    p.endings = shared;
+    put_in_order(&p, count);
+    write_by_processes(&p, count);
     for (size_t i = 0; i < count && !tm_failed(run); i++) {
-        if (p.endings && p.endings[i].is_there)
-            run->error = p.endings[i].error;
-        else
-            files->write(of, run, i, NULL);
+        if (!p.endings[i].is_there)
+            continue;
+        files->has_written(of, i);
+        run->error = p.endings[i].error;
     }
-    if (p.endings)
-        (void)munmap(shared, bytes);
+    (void)munmap(shared, bytes);
 }

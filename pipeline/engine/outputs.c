@@ -266,6 +266,14 @@ static void commit_files(struct files *files, const char *folder)
     tm_sync_folder(folder);
 }
 
+/* It gets its name after the other files. */
+static void end_trace(struct tm_run *run, struct tm_out_file *trace)
+{
+    if (!tm_failed(run))
+        tm_out_file_commit(trace, NULL);
+    tm_out_file_free(trace);
+}
+
 /* What is made from the summary alone.  Others read spill files or events, which this process has open. */
 static bool is_of_summary(const struct output *output)
 {
@@ -278,6 +286,7 @@ struct file_work {
     const char *folder;
     struct files *files;
     size_t output[OUTPUT_COUNT]; /* of each file that is open */
+    bool is_written[OUTPUT_COUNT];
 };
 
 static int descriptor_of(void *of, size_t index)
@@ -319,7 +328,17 @@ static bool takes_long(void *of, size_t index)
     return ((uint32_t)outputs[work->output[index]].format & ((uint32_t)TM_FORMAT_HTML | (uint32_t)TM_FORMAT_PDF)) != 0;
 }
 
-static const struct tm_output_files output_files = { write_file, descriptor_of, takes_long };
+static void has_written(void *of, size_t index)
+{
+    struct file_work *const work = of;
+
+    work->is_written[index] = true;
+}
+
+static const struct tm_output_files output_files = { write_file, descriptor_of, takes_long, has_written };
+
+/* Of input: processes cost some milliseconds, which a smaller one's outputs hardly take. */
+enum { SIDE_BY_SIDE_BYTES = 1 << 20 };
 
 tm_status tm_document_write(struct tm_run *run, const struct tm_document_result *result, const char *folder,
                             const struct tm_options *options)
@@ -335,7 +354,11 @@ tm_status tm_document_write(struct tm_run *run, const struct tm_document_result 
     tm_make_folder(run, folder);
     work.files = files;
     count = open_files(run, &work, options->formats);
-    tm_outputs_side_by_side(run, &output_files, &work, count);
+    if (run->bytes_read >= SIDE_BY_SIDE_BYTES)
+        tm_outputs_side_by_side(run, &output_files, &work, count);
+    for (size_t i = 0; i < count && !tm_failed(run); i++)
+        if (!work.is_written[i])
+            write_file(&work, run, i, NULL);
     for (size_t i = 0; i < OUTPUT_COUNT && !tm_failed(run); i++) {
         char name[TM_DOCUMENT_FILE_BYTES];
 
@@ -347,14 +370,14 @@ tm_status tm_document_write(struct tm_run *run, const struct tm_document_result 
         else if (!tm_atomic_open(&files->of[i], run, folder, name))
             fill_file(run, result, folder, &outputs[i], &files->of[i], files->of[i].stream);
     }
-    if (files->trace)
+    if (result->conversion)
         tm_conversion_judge(result->conversion, "report");
-    tm_redaction_save(run, options, folder);
+    if (run->redactor)
+        tm_redaction_save(run, options, folder);
     if (!tm_failed(run))
         commit_files(files, folder);
-    if (files->trace && !tm_failed(run))
-        tm_out_file_commit(files->trace, NULL);
-    tm_out_file_free(files->trace);
+    if (result->conversion)
+        end_trace(run, files->trace);
     for (size_t i = 0; i < OUTPUT_COUNT; i++)
         tm_atomic_abort(&files->of[i]);
     tm_atomic_folder_free(files->tables);

@@ -199,10 +199,10 @@ struct tm_output_files {
     void (*write)(void *of, struct tm_run *run, size_t index, FILE *to);
     int (*descriptor)(void *of, size_t index); /* of the file, which is open and empty */
     bool (*takes_long)(void *of, size_t index);
+    void (*has_written)(void *of, size_t index); /* a process did */
 };
 
-/* Write each file in a separate process if a core is free and the input was large enough; else one after the other in
- * this one.
+/* Write files in separate processes, as far as cores and memory are free; the caller writes the others.
  * errors: those of the first file that failed, in their order; TM_ERR_LIMIT  a process was killed */
 void tm_outputs_side_by_side(struct tm_run *run, const struct tm_output_files *files, void *of, size_t count);
 
@@ -264,16 +264,20 @@ void tm_print_failed_checks(const struct tm_value *root);
  * The map is a string: "tracemill names 1", "key " and 32 hexadecimal digits, then a line for each word, in the order
  * of the pseudonyms: the pseudonym, a tab, the word. */
 
-/* Start: run->redactor exists from now on if --redact was given.  A map that already exists gives its key,
- * and its words stay in it.
- * errors: TM_ERR_USAGE  a file that is not a map; --redact-map alone */
+/* Start: run->redactor exists from now on.  A map that already exists gives its key, and its words stay in it.
+ * errors: TM_ERR_USAGE  a file that is not a map */
 tm_status tm_redaction_begin(struct tm_run *run, const struct tm_options *options);
 void tm_redaction_end(struct tm_run *run);
 
-/* The names of a run that may be given beside the redactor, if there is one. */
-size_t tm_redaction_names_bytes(const struct tm_run *run);
+/* Memory for the names of a run: beside a redactor, which needs words and buffers, five eighths of it. */
+static inline size_t tm_redaction_names_bytes(const struct tm_run *run)
+{
+    const size_t share = tm_budget_share(&run->budget, TM_ACCOUNT_NAMES);
 
-/* Write the map, before its output gets its name: --redact-map, else OUTPUT.names; nothing without a redactor.
+    return run->redactor ? share / 8 * 5 : share;
+}
+
+/* Write the map, before its output gets its name: --redact-map, else OUTPUT.names.
  * in:     output  the file or the folder that is written; a folder exists
  * errors: TM_ERR_USAGE  it would be in the output, which is for sharing; TM_ERR_OUTPUT */
 tm_status tm_redaction_save(struct tm_run *run, const struct tm_options *options, const char *output);

@@ -27,16 +27,8 @@ enum {
     HEX_DIGITS = 16,
     LINE_BYTES = TM_PSEUDONYM_BYTES + 1 + 2 * TM_REDACT_WORD_MOST + 2,
     WORDS_PART = 8,
-    NAMES_PARTS = 5 /* of 8: the rest is for words and buffers */,
     SORT_PART = 4
 };
-
-size_t tm_redaction_names_bytes(const struct tm_run *run)
-{
-    const size_t share = tm_budget_share(&run->budget, TM_ACCOUNT_NAMES);
-
-    return run->redactor ? share / 8 * NAMES_PARTS : share;
-}
 
 /* --- reading --- */
 
@@ -137,17 +129,9 @@ static const char map_what[] = "the map of names";
 
 tm_status tm_redaction_begin(struct tm_run *run, const struct tm_options *options)
 {
-    const struct tm_setting *map = options->settings ? &options->settings->of[TM_OPTION_REDACT_MAP] : NULL;
-
-    if (tm_failed(run))
-        return run->error.status;
-    if (!options->redact && options->redact_map && map && map->origin == TM_ORIGIN_FLAG) {
-        (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot write a map of names: no name is replaced");
-        tm_hint(&run->error, "add --redact");
-    }
-    if (options->redact && options->redact_map)
+    if (options->redact_map)
         tm_guard_output(run, options->redact_map, map_what);
-    if (options->redact && !tm_failed(run))
+    if (!tm_failed(run))
         run->redactor = tm_redactor_new(run, tm_budget_share(&run->budget, TM_ACCOUNT_NAMES) / WORDS_PART);
     if (run->redactor && options->redact_map)
         read_map(run, options->redact_map);
@@ -288,7 +272,7 @@ tm_status tm_redaction_save(struct tm_run *run, const struct tm_options *options
 {
     struct map_place place;
 
-    if (!run->redactor || tm_failed(run))
+    if (tm_failed(run))
         return run->error.status;
     find_place(run, options->redact_map, output, &place);
     if (is_folder(output) && is_inside(place.folder, output)) {

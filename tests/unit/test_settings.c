@@ -366,6 +366,23 @@ static void two_choices_of_steps_contradict_each_other(void **state)
     assert_int_equal(options.steps, TM_CHOOSE_RANGE);
 }
 
+static void a_map_of_names_needs_names_to_replace(void **state)
+{
+    struct tm_options options = { .inputs = NULL };
+
+    assert_int_equal(take_line("report --redact-map names x"), TM_OK);
+    assert_int_equal(tm_settings_apply(&set, &options, &error), TM_ERR_USAGE);
+    assert_string_equal(error.hint, "add --redact");
+    (void)start_afresh(state);
+    assert_int_equal(take_line("report --redact-map names --redact x"), TM_OK);
+    assert_int_equal(tm_settings_apply(&set, &options, &error), TM_OK);
+    (void)start_afresh(state);
+    (void)setenv("TRACEMILL_REDACT_MAP", "names", 1);
+    assert_int_equal(take_line("report x"), TM_OK);
+    assert_int_equal(tm_settings_take_environment(&set, &error), TM_OK);
+    assert_int_equal(tm_settings_apply(&set, &options, &error), TM_OK);
+}
+
 static void a_file_of_the_greatest_size_is_taken_whole(void **state)
 {
     static char text[TM_CONFIG_MOST_BYTES + 2];
@@ -400,6 +417,7 @@ int main(void)
         SETTINGS_TEST(wrong_values_are_told_with_their_place),
         SETTINGS_TEST(a_missing_or_endless_file_is_refused),
         SETTINGS_TEST(two_choices_of_steps_contradict_each_other),
+        SETTINGS_TEST(a_map_of_names_needs_names_to_replace),
         SETTINGS_TEST(a_file_of_the_greatest_size_is_taken_whole),
     };
 

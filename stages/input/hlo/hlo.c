@@ -350,7 +350,6 @@ void tm_hlo_free(struct tm_hlo *hlo)
 {
     if (!hlo)
         return;
-    free_reading(hlo);
     tm_index_free(hlo->joins);
     tm_rows_free(hlo->modules);
     tm_give(&hlo->run->budget, TM_ACCOUNT_METADATA, hlo, sizeof(*hlo));
