@@ -9,7 +9,7 @@
 static const struct tm_doc_field files[] = {
     { "name", TM_DOC_PATH, .title = "Name" },
     { "bytes", TM_DOC_COUNT, .title = "Bytes" },
-    { "xxh3", TM_DOC_WORD, .help = "Fingerprint of its content.", .pattern = HASH },
+    { "xxh3", TM_DOC_WORD, .help = "XXH3-64 of its content.", .pattern = HASH },
     { .key = NULL },
 };
 

@@ -39,7 +39,8 @@ static const struct tm_doc_field input_files[] = {
       "batch, a file of the run that could not be read." },
     { "bytes", TM_DOC_BYTES, .title = "Size" },
     { "xxh3", TM_DOC_WORD | TM_DOC_OR_NULL, .title = "XXH3", .help = "Fingerprint of the file's bytes: files with "
-      "the same fingerprint are identical.", .pattern = "^[0-9a-f]{16}$" },
+      "the same fingerprint are identical. XXH3-64 of the file; above 16 MiB, of the XXH3-64 (8 bytes, big-endian) of "
+      "each 16 MiB piece.", .pattern = "^[0-9a-f]{16}$" },
     { "host", TM_DOC_HOST | TM_DOC_OR_NULL, .title = "Host", .help = "Null for device memory profiles and missing "
       "files." },
     { "events", TM_DOC_COUNT, .title = "Events" },

@@ -39,7 +39,7 @@ struct tm_file_facts {
 /* Which of them are reported where. */
 enum tm_facts_place { TM_FACTS_SUMMARY = 1, TM_FACTS_INSPECT = 2 };
 
-/* The fingerprint of a file: its XXH3-64. in: input  read completely */
+/* The fingerprint of a file as text.  in: input  read completely */
 void tm_file_facts_fingerprint(const struct tm_input *input, char text[TM_CONTENT_HASH_BYTES]);
 
 /* A file that was read.

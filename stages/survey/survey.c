@@ -624,7 +624,7 @@ static void finish_steps(struct tm_survey *s, const struct tm_chosen_steps *choi
 
 /* --- all of it --- */
 
-enum { SURVEY_BUFFER = 64 << 10 };
+enum { SURVEY_BUFFER = 256 << 10 };
 
 static int by_module_and_lane(const void *a, const void *b)
 {

@@ -227,7 +227,7 @@ static void stepping_over_short_chunks_reads_every_byte(void **state)
     test_run_init(&run);
     assert_int_equal(tm_input_open(&in, &run, path), TM_OK);
     assert_int_equal(tm_input_hold(&in), TM_OK);
-    assert_true(tm_input_unseen(&in) < in.bytes);
+    assert_true(tm_input_unseen(&in) > 0);
     tm_reader_init(&w, &in, buffer, sizeof(buffer), 0, in.bytes);
     while (more) {
         if (head.type == TM_WIRE_LEN)
@@ -235,8 +235,47 @@ static void stepping_over_short_chunks_reads_every_byte(void **state)
         more = tm_reader_head(&w, &head, &damaged);
         assert_false(damaged);
     }
-    assert_int_equal(tm_input_unseen(&in), in.bytes);
+    assert_int_equal(tm_input_unseen(&in), 0);
     tm_input_close(&in);
+    assert_int_equal(unlink(path), 0);
+}
+
+/* A window that only looks at a place does not fill its buffer; one that stays does. */
+static void looking_at_a_place_reads_little(void **state)
+{
+    enum { FILE_BYTES = 1 << 20, BUFFER_BYTES = 256 << 10, LITTLE = 16 << 10, MUCH = 40 << 10 };
+    char path[] = "/tmp/reader-XXXXXX";
+    const int fd = mkstemp(path);
+    uint8_t *const buffer = malloc(BUFFER_BYTES);
+    struct tm_run run;
+    struct tm_input in;
+    struct tm_reader w;
+
+    (void)state;
+    assert_true(fd >= 0);
+    assert_non_null(buffer);
+    assert_int_equal(write(fd, "\x0a\x05\x12\x03/ab", 7), 7);
+    assert_int_equal(ftruncate(fd, FILE_BYTES), 0);
+    (void)close(fd);
+    test_run_init(&run);
+    assert_int_equal(tm_input_open(&in, &run, path), TM_OK);
+    assert_int_equal(tm_input_hold(&in), TM_OK);
+    tm_reader_init(&w, &in, buffer, BUFFER_BYTES, 1000, FILE_BYTES);
+    assert_int_equal(tm_reader_peek(&w, 20).end - tm_reader_peek(&w, 20).at, 20);
+    assert_int_equal(w.have, LITTLE);
+    tm_reader_skip(&w, 500000);
+    (void)tm_reader_peek(&w, MUCH);
+    assert_int_equal(w.have, MUCH); /* what was asked for */
+    tm_reader_skip(&w, MUCH);
+    (void)tm_reader_peek(&w, 20); /* it reads on */
+    assert_int_equal(w.have, BUFFER_BYTES);
+    tm_reader_return(&w, 2000);
+    (void)tm_reader_peek(&w, 20);
+    assert_int_equal(w.have, LITTLE);
+    tm_reader_skip(&w, FILE_BYTES - 2000 - 100);
+    assert_int_equal(tm_reader_peek(&w, 200).end - tm_reader_peek(&w, 200).at, 100); /* at the end there is less */
+    tm_input_close(&in);
+    free(buffer);
     assert_int_equal(unlink(path), 0);
 }
 
@@ -571,6 +610,7 @@ int main(void)
         cmocka_unit_test(every_size_of_the_buffer_gives_the_same_fields),
         cmocka_unit_test(what_is_taken_at_once_is_the_same),
         cmocka_unit_test(stepping_over_short_chunks_reads_every_byte),
+        cmocka_unit_test(looking_at_a_place_reads_little),
         cmocka_unit_test(bytes_in_memory_give_the_same_fields),
         cmocka_unit_test(a_part_cut_at_any_byte_gives_the_fields_before_the_cut),
         cmocka_unit_test(changed_bits_never_lead_out_of_the_part),

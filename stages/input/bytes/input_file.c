@@ -18,6 +18,7 @@
 #include "pipeline/run.h"
 #include "pipeline/strings.h"
 #include "stages/input/bytes/archive.h"
+#include "stages/input/bytes/fingerprint.h"
 #include "stages/input/bytes/unwrap.h"
 
 #define HINT_EMPTY                                                                                                     \
@@ -440,17 +441,17 @@ static tm_status check_growth(const struct tm_input *in)
     return TM_ERR_LIMIT;
 }
 
-/* Read all of it, into the spill file if there is one. */
-static tm_status hold_all(struct tm_input *in, uint8_t *block)
+/* Read all of it into the spill file. */
+static tm_status spill_all(struct tm_input *in, uint8_t *block)
 {
     size_t got;
     tm_status st;
 
     do {
         st = tm_unwrap_next(in->unwrap, block, TM_RAW_BLOCK_BYTES, &got);
-        if (st == TM_OK && got > 0 && in->spilled)
+        if (st == TM_OK && got > 0)
             st = tm_spill_append(&in->content, block, got, NULL);
-        if (st == TM_OK && in->spilled)
+        if (st == TM_OK)
             st = check_growth(in);
     } while (st == TM_OK && got > 0);
     return st;
@@ -464,7 +465,7 @@ static tm_status read_rest(struct tm_input *in)
 
     if (!block)
         return error_of(in)->status;
-    st = hold_all(in, block);
+    st = in->spilled ? spill_all(in, block) : tm_unwrap_complete(in->unwrap, block, TM_RAW_BLOCK_BYTES);
     tm_give(&in->run->budget, TM_ACCOUNT_INPUT, block, TM_RAW_BLOCK_BYTES);
     return st == TM_OK ? end_content(in) : st;
 }
@@ -488,7 +489,22 @@ tm_status tm_input_hold(struct tm_input *in)
 
 uint64_t tm_input_unseen(const struct tm_input *in)
 {
-    return in->unwrap ? tm_unwrap_noted(in->unwrap) : in->bytes;
+    return in->unwrap ? in->bytes - tm_fingerprint_noted(tm_unwrap_fingerprint(in->unwrap)) : 0;
+}
+
+tm_status tm_input_approach(const struct tm_input *in, uint64_t at, void *buffer, size_t bytes)
+{
+    struct tm_gap gap = { 0, 0 };
+    tm_status st = TM_OK;
+    size_t got;
+
+    assert(in->held);
+    if (in->unwrap)
+        gap = tm_fingerprint_gap_before(tm_unwrap_fingerprint(in->unwrap), at);
+    for (; st == TM_OK && gap.begin < gap.end; gap.begin += got)
+        st = tm_input_read(in, buffer, gap.end - gap.begin < bytes ? (size_t)(gap.end - gap.begin) : bytes, gap.begin,
+                           &got);
+    return st;
 }
 
 tm_status tm_input_finish(struct tm_input *in)
@@ -496,7 +512,6 @@ tm_status tm_input_finish(struct tm_input *in)
     assert(in->held);
     if (!in->unwrap)
         return TM_OK;
-    tm_unwrap_skip_noted(in->unwrap);
     return read_rest(in);
 }
 
@@ -519,7 +534,9 @@ tm_status tm_input_read(const struct tm_input *in, void *to, size_t bytes, uint6
     st = tm_raw_read_at(in->run, in->name, in->fd, to, want, at, got);
     if (st == TM_OK && *got < want)
         st = tm_unchanged_refuse_short(in->run, in->name, in->disk_bytes, at + *got);
-    return st == TM_OK && in->unwrap ? tm_unwrap_note(in->unwrap, at, to, *got) : st;
+    if (st == TM_OK && in->unwrap)
+        tm_fingerprint_note(tm_unwrap_fingerprint(in->unwrap), at, to, *got);
+    return st;
 }
 
 void tm_input_close(struct tm_input *in)

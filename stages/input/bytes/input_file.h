@@ -120,7 +120,7 @@ struct tm_input {
     uint64_t bytes;      /* of the content, unwrapped.  From here on: known when all of it has been read */
     uint64_t disk_bytes; /* on disk; of a member: its unpacked size */
     uint64_t members;    /* of the gzip, or frames of the zstd */
-    uint64_t xxh3;       /* XXH3-64 of the bytes on disk (of a member: of its bytes) */
+    uint64_t xxh3;       /* fingerprint of the bytes on disk (of a member: of its bytes): fingerprint.h */
     int64_t modified_ns; /* of the file or member, since the epoch; 0 = not a file */
     uint64_t problem_at; /* byte of the file on disk, where `partial` */
     char problem[512];   /* what is wrong: "the gzip is damaged: ..."; "" = nothing.  Goes to the summary. */
@@ -167,16 +167,20 @@ tm_status tm_input_require_readable(const struct tm_input *in);
 tm_status tm_input_next(struct tm_input *in, void *to, size_t bytes, size_t *got) TM_MUST_USE;
 
 /* Hold: make every position of the content readable.  Input that is wrapped, in an archive, or comes through a pipe
- * is copied to a spill file.  A plain file is not read now: a sequential reader also computes its fingerprint.  Not
+ * is copied to a spill file.  A plain file is not read now: its fingerprint is computed as it is read, in any order.  Not
  * after tm_input_next.
  * out:    bytes is known; everything else when it is finished
  * errors: as tm_input_next; TM_ERR_OUTPUT the spill file could not be written; TM_ERR_LIMIT it expands to more than
  *         TM_HELD_TIMES_MOST times its bytes */
 tm_status tm_input_hold(struct tm_input *in);
-/* The first byte that is not in the fingerprint yet; `bytes` if all are.  Reading from there on keeps tm_input_finish
- * from reading it again. */
+/* How many bytes are not in the fingerprint yet: tm_input_finish reads them, most of them again. */
 uint64_t tm_input_unseen(const struct tm_input *in);
-/* Read the rest: everything in `in` is known then.  It stays held.
+/* Called before the content is read from a place on: reads what the fingerprint needs in front of it, unless it is
+ * cheaper to read what follows again.
+ * in:     buffer  scratch memory for what is read
+ * errors: as tm_input_read */
+tm_status tm_input_approach(const struct tm_input *in, uint64_t at, void *buffer, size_t bytes) TM_MUST_USE;
+/* Read what the fingerprint lacks: everything in `in` is known then.  It stays held.
  * errors: as tm_input_next */
 tm_status tm_input_finish(struct tm_input *in);
 

@@ -6,20 +6,15 @@
 #include <stdbool.h>
 #include <string.h>
 
-#if defined(__x86_64__) && __has_include(<xxh_x86dispatch.h>)
-#include <xxh_x86dispatch.h> /* uses the widest vectors of the processor; only some builds of the library have it */
-#else
-#include <xxhash.h>
-#endif
-
 #include "pipeline/files.h"
 #include "pipeline/run.h"
 #include "pipeline/threads.h"
+#include "stages/input/bytes/fingerprint.h"
 #include "stages/input/bytes/inflate.h"
 #include "stages/input/bytes/input_file.h"
 
 /* The bytes of an input as they are on disk: out of a file with pread, out of a stream with read.  No memory but
- * the state of the fingerprint (576 bytes of xxHash). */
+ * that of the fingerprint. */
 
 tm_status tm_raw_read_at(struct tm_run *run, const char *name, int fd, void *to, size_t bytes, uint64_t at, size_t *got)
 {
@@ -62,24 +57,8 @@ const struct tm_raw_type tm_raw_stream = { .read = read_stream };
 /* owns:   what the filled fields say; raw_close releases `own`, also after a failure */
 static tm_status raw_open(struct tm_raw_bytes *raw)
 {
-    raw->hash = XXH3_createState();
-    if (!raw->hash || XXH3_64bits_reset(raw->hash) != XXH_OK)
-        return tm_fail(&raw->run->error, TM_ERR_LIMIT, -1, "cannot open %s: out of memory", raw->name);
-    return TM_OK;
-}
-
-/* Bytes of a file that were read at a place, not in order: of those that follow on what the fingerprint has, it takes
- * the new ones. */
-static tm_status raw_note(struct tm_raw_bytes *raw, uint64_t at, const void *bytes, size_t length)
-{
-    const uint64_t end = at + length;
-
-    if (at > raw->seen || end <= raw->seen)
-        return TM_OK;
-    if (XXH3_64bits_update(raw->hash, (const uint8_t *)bytes + (raw->seen - at), end - raw->seen) != XXH_OK)
-        return tm_fail(&raw->run->error, TM_ERR_LIMIT, -1, "cannot compute the fingerprint of %s", raw->name);
-    raw->seen = end;
-    return TM_OK;
+    raw->fingerprint = tm_fingerprint_new(raw->run, raw->size);
+    return raw->fingerprint ? TM_OK : raw->run->error.status;
 }
 
 /* The next bytes; counts them as progress and adds them to the fingerprint.
@@ -87,15 +66,17 @@ static tm_status raw_note(struct tm_raw_bytes *raw, uint64_t at, const void *byt
  * errors: TM_ERR_INPUT  cannot be read, or became shorter */
 static tm_status raw_read(struct tm_raw_bytes *raw, void *to, size_t bytes, size_t *got)
 {
-    const uint64_t at = raw->at, seen = raw->seen; /* what was not seen before a restart is new */
-    tm_status st = raw->type->read(raw, to, bytes, got);
+    const tm_status st = raw->type->read(raw, to, bytes, got);
 
     if (st != TM_OK)
         return st;
+    tm_fingerprint_note(raw->fingerprint, raw->at, to, *got);
     raw->at += *got;
-    st = raw_note(raw, at, to, *got);
-    tm_progress_add(&raw->run->progress, raw->seen - seen);
-    return st;
+    if (raw->at > raw->seen) { /* what was not seen before a restart */
+        tm_progress_add(&raw->run->progress, raw->at - raw->seen);
+        raw->seen = raw->at;
+    }
+    return TM_OK;
 }
 
 static bool raw_can_restart(const struct tm_raw_bytes *raw)
@@ -109,12 +90,6 @@ static tm_status raw_restart(struct tm_raw_bytes *raw)
     return raw->type->restart(raw);
 }
 
-/* of the bytes seen so far */
-static uint64_t raw_xxh3(const struct tm_raw_bytes *raw)
-{
-    return XXH3_64bits_digest(raw->hash);
-}
-
 /* tolerates a zeroed or closed one */
 static void raw_close(struct tm_raw_bytes *raw)
 {
@@ -122,7 +97,7 @@ static void raw_close(struct tm_raw_bytes *raw)
         return;
     if (raw->type->close)
         raw->type->close(raw);
-    (void)XXH3_freeState(raw->hash);
+    tm_fingerprint_free(raw->fingerprint);
     *raw = (struct tm_raw_bytes){ .fd = -1 };
 }
 
@@ -333,24 +308,29 @@ tm_status tm_unwrap_next(struct tm_unwrap *stream, void *to, size_t bytes, size_
 
 /* ---- a file that is read at its places ---------------------------------------------------------------- */
 
-tm_status tm_unwrap_note(struct tm_unwrap *stream, uint64_t at, const void *bytes, size_t length)
+struct tm_fingerprint *tm_unwrap_fingerprint(const struct tm_unwrap *stream)
 {
-    return raw_note(&stream->raw, at, bytes, length);
+    assert(tm_unwrap_is_file(stream));
+    return stream->raw.fingerprint;
 }
 
-uint64_t tm_unwrap_noted(const struct tm_unwrap *stream)
+tm_status tm_unwrap_complete(struct tm_unwrap *stream, void *block, size_t bytes)
 {
-    return stream->raw.seen;
-}
+    struct tm_raw_bytes *const raw = &stream->raw;
+    struct tm_gap gap;
 
-void tm_unwrap_skip_noted(struct tm_unwrap *stream)
-{
-    struct tm_unwrap *const u = stream;
+    assert(tm_unwrap_is_file(stream));
+    for (gap = tm_fingerprint_next_gap(raw->fingerprint); gap.begin < gap.end;
+         gap = tm_fingerprint_next_gap(raw->fingerprint)) {
+        const uint64_t left = gap.end - gap.begin;
+        size_t got;
 
-    assert(tm_unwrap_is_file(u));
-    u->head_at = u->head_have;
-    u->block_at = u->block_have;
-    u->raw.at = u->decoded = u->raw.seen;
+        raw->at = raw->seen = gap.begin;
+        if (raw_read(raw, block, left < bytes ? (size_t)left : bytes, &got) != TM_OK)
+            return raw->run->error.status;
+    }
+    raw->at = raw->seen = stream->decoded = raw->size;
+    return TM_OK;
 }
 
 /* ---- open and close ----------------------------------------------------------------------------------- */
@@ -431,7 +411,7 @@ void tm_unwrap_tell(const struct tm_unwrap *stream, struct tm_unwrapped *all)
         .bytes = stream->decoded,
         .surplus = stream->surplus,
         .disk_bytes = stream->raw.seen,
-        .xxh3 = raw_xxh3(&stream->raw),
+        .xxh3 = tm_fingerprint_value(stream->raw.fingerprint),
         .members = d ? d->members : 0,
     };
     if (problem) { /* explains damage of the wrapping, too */

@@ -36,7 +36,7 @@ struct tm_raw_bytes {
     uint64_t size;    /* when it was opened; only of sources that know their length in advance: 0 = not known */
     uint64_t at;      /* bytes read since the start */
     uint64_t seen;    /* bytes read at all, those after a restart once: these are in the fingerprint */
-    struct XXH3_state_s *hash;
+    struct tm_fingerprint *fingerprint;
 };
 
 extern const struct tm_raw_type tm_raw_file;   /* a regular file: size is known, and more is not read */
@@ -77,11 +77,13 @@ const uint8_t *tm_unwrap_head(const struct tm_unwrap *stream, size_t *length);
  * errors: as tm_raw_read; TM_ERR_LIMIT if the decoder gets no memory, or a zstd needs too large a window */
 tm_status tm_unwrap_next(struct tm_unwrap *stream, void *to, size_t bytes, size_t *got) TM_MUST_USE;
 
-/* The bytes of a file may also be read at their positions instead of as a stream: noting them adds them to the
- * fingerprint. noted: how many bytes from the first one are in it. skip_noted: the stream continues after these. */
-tm_status tm_unwrap_note(struct tm_unwrap *stream, uint64_t at, const void *bytes, size_t length) TM_MUST_USE;
-uint64_t tm_unwrap_noted(const struct tm_unwrap *stream);
-void tm_unwrap_skip_noted(struct tm_unwrap *stream);
+/* The bytes of a file (tm_unwrap_is_file) may also be read at their positions instead of as a stream: who does so notes
+ * them in its fingerprint, which the stream keeps. */
+struct tm_fingerprint *tm_unwrap_fingerprint(const struct tm_unwrap *stream);
+/* Read what the fingerprint of such a file lacks; the stream is at its end then.
+ * in:     block  scratch memory for what is read
+ * errors: TM_ERR_INPUT */
+tm_status tm_unwrap_complete(struct tm_unwrap *stream, void *block, size_t bytes) TM_MUST_USE;
 
 /* What is known when the end has been reached. */
 struct tm_unwrapped {

@@ -167,7 +167,6 @@ static void xevent_read(struct tm_xspace *x, const struct tm_plane *plane, uint6
 
 enum {
     LEAST_BUFFER = 64,
-    CATCH_UP_MOST = 4 << 20, /* bytes between two lines: of tables */
     CLOCK_BUFFER = 64 << 10,
 };
 
@@ -220,27 +219,6 @@ static tm_strid find_ref(void *to, uint64_t plane, uint64_t ref)
     return tm_xspace_ref(to, plane, (int64_t)ref);
 }
 
-/* Where the scan has skimmed lines, the fingerprint is taken while they are read, if they follow each other in the
- * file: it needs what is between them.  In profiles of JAX, those of the host come last, and only they are read
- * twice. */
-static void catch_up(struct xspace_cursor *c, uint64_t to)
-{
-    const struct tm_input *const input = c->x->input;
-    struct tm_run *const run = c->x->source.trace->run;
-
-    if (!c->x->source.trace->skims_lines || to - tm_input_unseen(input) > CATCH_UP_MOST)
-        return;
-    while (!tm_failed(run) && tm_input_unseen(input) < to) {
-        const uint64_t left = to - tm_input_unseen(input);
-        size_t got = 0;
-
-        if (tm_input_read(input, c->buffer, left < c->buffer_bytes ? (size_t)left : c->buffer_bytes,
-                          tm_input_unseen(input), &got) != TM_OK ||
-            !got)
-            return;
-    }
-}
-
 /* Go to a part of the track's timeline. */
 static void open_part(struct xspace_cursor *c, const struct tm_line_row *line)
 {
@@ -251,7 +229,7 @@ static void open_part(struct xspace_cursor *c, const struct tm_line_row *line)
     c->kin = (struct tm_xkin){ .plane = line->plane, .line = c->track.line };
     c->next_part = line->next;
     c->skimmed_to = line->skimmed_to;
-    catch_up(c, line->begin);
+    (void)!tm_input_approach(c->x->input, line->begin, c->buffer, c->buffer_bytes);
     c->line_is_outlier = __builtin_mul_overflow(line_ns, (int64_t)1000, &c->line_ps);
     tm_reader_init(&c->window, c->x->input, c->buffer, c->buffer_bytes, line->begin, line->end);
 }

@@ -120,8 +120,9 @@ bool tm_wire_any(struct tm_wire *w, struct tm_field *field)
 }
 
 enum {
-    LONGEST_HEAD = 20, /* a key and a number, ten bytes each */
-    SHORT_LEAP = 4096, /* of a skip past the buffer: what was skipped is read, too, so that all is read in order */
+    LONGEST_HEAD = 20,     /* a key and a number, ten bytes each */
+    SHORT_LEAP = 4096,     /* of a skip past the buffer: what was skipped is read, too, so that all is read in order */
+    FIRST_READ = 16 << 10, /* at a new place: the window may only look at it, and leave */
 };
 
 void tm_reader_init(struct tm_reader *w, const struct tm_input *input, uint8_t *buffer, size_t buffer_bytes,
@@ -131,7 +132,8 @@ void tm_reader_init(struct tm_reader *w, const struct tm_input *input, uint8_t *
                              .buffer = buffer,
                              .buffer_bytes = buffer_bytes,
                              .base = offset,
-                             .end = end < input->bytes ? end : input->bytes };
+                             .end = end < input->bytes ? end : input->bytes,
+                             .is_at_new_place = true };
     if (w->base > w->end)
         w->base = w->end;
     w->read_to = w->base;
@@ -165,7 +167,7 @@ static size_t leap_of(const struct tm_reader *w, size_t bytes)
 
 void tm_reader_fill(struct tm_reader *w, size_t bytes)
 {
-    const size_t left = w->have - w->used;
+    const size_t left = w->have - w->used, most = bytes > FIRST_READ ? bytes : FIRST_READ;
     uint64_t at, want;
     size_t got = 0, leap;
 
@@ -183,6 +185,9 @@ void tm_reader_fill(struct tm_reader *w, size_t bytes)
     want = w->end - at;
     if (want > w->buffer_bytes - left)
         want = w->buffer_bytes - left;
+    if (w->is_at_new_place && !left && !leap && want > most)
+        want = most;
+    w->is_at_new_place = false;
     if (tm_failed(w->input->run) || tm_input_read(w->input, w->buffer + left, (size_t)want, at, &got) != TM_OK)
         w->end = w->base + w->have + got;
     w->have += got;
@@ -201,6 +206,7 @@ void tm_reader_skip(struct tm_reader *w, uint64_t bytes)
     w->base += w->have;
     w->have = w->used = 0;
     w->base = bytes > w->end - w->base ? w->end : w->base + bytes;
+    w->is_at_new_place |= bytes > 0;
 }
 
 void tm_reader_return(struct tm_reader *w, uint64_t offset)
@@ -211,6 +217,7 @@ void tm_reader_return(struct tm_reader *w, uint64_t offset)
     }
     w->base = offset;
     w->have = w->used = 0;
+    w->is_at_new_place = true;
 }
 
 /* A head unchanged: of a group, the first or last key alone. */

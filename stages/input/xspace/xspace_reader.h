@@ -144,6 +144,7 @@ struct tm_reader {
     uint64_t base;             /* offset in the input of buffer[0] */
     uint64_t end;              /* offset in the input where the part ends */
     uint64_t read_to;          /* offset in the input up to which it was read */
+    bool is_at_new_place;      /* nothing was read there yet */
 };
 
 /* owns: the buffer stays the caller's; at least 20 bytes, the longest head */

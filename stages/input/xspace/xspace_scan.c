@@ -4,9 +4,9 @@
  * statistics are named in a table that comes last; lines are skipped by their length.
  *
  * Writers put the id, the name, and the time of a line before its events.  With trace.skims_lines, only these are read
- * of a line, so a file is read once, by the survey, and not twice: the fingerprint is taken then as well, as far as
- * lines are read in the order of the file.  The survey checks what the scan would have found after the first event; in
- * a file that is damaged or unusual there, trace.is_misread is set, and the caller starts again without it.
+ * of a line, so a file is read once, by the survey, and not twice.  The survey checks what the scan would have found
+ * after the first event; in a file that is damaged or unusual there, trace.is_misread is set, and the caller starts
+ * again without it.
  * source: tensorflow.profiler.XSpace; does not depend on the order of fields on the wire. */
 #include <stdio.h>
 
@@ -381,21 +381,6 @@ static void find_planes(struct scan *s)
     }
 }
 
-/* What was skipped before a place is read for the fingerprint now, so that what follows need not be read again for
- * it. */
-static void see_all(struct scan *s, uint64_t end)
-{
-    const struct tm_input *const input = s->x->input;
-
-    while (!tm_failed(s->run) && tm_input_unseen(input) < end && tm_input_unseen(input) < input->bytes) {
-        const uint64_t left = end - tm_input_unseen(input);
-        size_t got;
-
-        (void)!tm_input_read(input, s->buffer, left < SCAN_BUFFER ? (size_t)left : SCAN_BUFFER, tm_input_unseen(input),
-                             &got);
-    }
-}
-
 static void scan_planes(struct scan *s)
 {
     const uint64_t planes = tm_rows_count(s->x->planes);
@@ -409,7 +394,7 @@ static void scan_planes(struct scan *s)
         begin = plane->begin;
         end = plane->end;
         if (!s->trace->skims_lines)
-            see_all(s, begin);
+            (void)!tm_input_approach(s->x->input, begin, s->buffer, SCAN_BUFFER);
         walk_plane(s, i, begin, end, WALK_LINES);
     }
     tm_index_finish(s->x->stats);
