@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/types.h>
 #include <sys/time.h>
@@ -20,6 +21,7 @@
 #include <unistd.h>
 
 #include "pipeline/options.h"
+#include "pipeline/platform.h"
 #include "pipeline/run.h"
 
 #ifdef TM_HAVE_JEMALLOC
@@ -38,6 +40,36 @@
 /* clang-format on */
 extern const char *malloc_conf;
 const char *malloc_conf = "narenas:1,dirty_decay_ms:100,muzzy_decay_ms:0,lg_tcache_max:12";
+
+/* The heap of a small report is no larger than a few huge pages, so it keeps small ones. */
+enum { LARGE_INPUT_BYTES = 1 << 20 };
+
+static extent_hooks_t heap_hooks;
+static extent_alloc_t *allocate_extent; /* jemalloc's; NULL = the heap has small pages */
+
+static void *allocate_huge(extent_hooks_t *hooks, void *at, size_t bytes, size_t alignment, bool *is_zero,
+                           bool *is_committed, unsigned arena)
+{
+    void *const extent = allocate_extent(hooks, at, bytes, alignment, is_zero, is_committed, arena);
+
+    if (extent)
+        (void)madvise(extent, bytes, MADV_HUGEPAGE);
+    return extent;
+}
+
+void tm_memory_expect_input(uint64_t bytes)
+{
+    extent_hooks_t *hooks = NULL;
+    size_t size = sizeof(hooks);
+
+    if (bytes < LARGE_INPUT_BYTES || allocate_extent || mallctl("arena.0.extent_hooks", &hooks, &size, NULL, 0) != 0)
+        return;
+    heap_hooks = *hooks;
+    allocate_extent = hooks->alloc;
+    heap_hooks.alloc = allocate_huge;
+    hooks = &heap_hooks;
+    (void)mallctl("arena.0.extent_hooks", NULL, NULL, (void *)&hooks, sizeof(hooks));
+}
 
 static uint64_t read_figure(const char *name)
 {
@@ -59,6 +91,11 @@ static void read_jemalloc(struct tm_memory_stats *out)
 static void read_jemalloc(struct tm_memory_stats *out)
 {
     (void)out;
+}
+
+void tm_memory_expect_input(uint64_t bytes)
+{
+    (void)bytes;
 }
 #endif
 

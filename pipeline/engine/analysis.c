@@ -15,6 +15,7 @@
 #include "pipeline/engine/outputs.h"
 #include "pipeline/options.h"
 #include "pipeline/partial.h"
+#include "pipeline/process.h"
 #include "pipeline/run.h"
 #include "pipeline/stage.h"
 #include "pipeline/trace.h"
@@ -192,6 +193,7 @@ tm_status tm_host_open(struct tm_host_run *host, struct tm_run *run, struct tm_n
                                              .skims_lines = !options->only_scans && !options->walks_lines,
                                              .environment = { .rank = -1, .world_size = -1 } } };
     (void)snprintf(host->trace.host_name, sizeof(host->trace.host_name), "%s", found->host);
+    tm_memory_expect_input(found->bytes);
     tm_progress_file(&run->progress, found->bytes);
     tm_progress_span(&run->progress, 0, span_read);
     open_input(host, found);

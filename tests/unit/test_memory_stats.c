@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "pipeline/process.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "tests/support/test_run.h"
 
@@ -78,12 +80,69 @@ static void no_time_gives_no_rate(void **state)
     free(text);
 }
 
+#ifdef TM_HAVE_JEMALLOC
+/* The heap is advised to have huge pages if a large input follows: the flag "hg" of the mapping. */
+static bool has_huge_pages(const void *block)
+{
+    FILE *const maps = fopen("/proc/self/smaps", "r");
+    char line[512];
+    bool is_there = false, has = false;
+
+    assert_non_null(maps);
+    while (fgets(line, sizeof(line), maps)) {
+        uintptr_t from, to;
+
+        if (sscanf(line, "%" SCNxPTR "-%" SCNxPTR " ", &from, &to) == 2)
+            is_there = (uintptr_t)block >= from && (uintptr_t)block < to;
+        else if (is_there && !strncmp(line, "VmFlags:", 8))
+            has = strstr(line, " hg");
+    }
+    (void)fclose(maps);
+    return has;
+}
+
+enum { HEAP_BLOCKS = 32, HEAP_BLOCK_BYTES = 1 << 20 };
+
+static bool grows_by_huge_pages(void *blocks[HEAP_BLOCKS])
+{
+    bool does = false;
+
+    for (int i = 0; i < HEAP_BLOCKS; i++) {
+        blocks[i] = malloc(HEAP_BLOCK_BYTES);
+        assert_non_null(blocks[i]);
+        does |= has_huge_pages(blocks[i]);
+    }
+    return does;
+}
+
+static void a_large_input_gets_huge_pages(void **state)
+{
+    void *before[HEAP_BLOCKS], *after[HEAP_BLOCKS];
+
+    (void)state;
+    if (access("/sys/kernel/mm/transparent_hugepage", F_OK) != 0)
+        skip();
+    tm_memory_expect_input((1 << 20) - 1);
+    assert_false(grows_by_huge_pages(before));
+    tm_memory_expect_input(1 << 20);
+    tm_memory_expect_input(1 << 20);
+    assert_true(grows_by_huge_pages(after));
+    for (int i = 0; i < HEAP_BLOCKS; i++) {
+        free(before[i]);
+        free(after[i]);
+    }
+}
+#endif
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_peak_follows_what_is_used),
         cmocka_unit_test(the_figures_are_printed_by_account),
         cmocka_unit_test(no_time_gives_no_rate),
+#ifdef TM_HAVE_JEMALLOC
+        cmocka_unit_test(a_large_input_gets_huge_pages),
+#endif
     };
 
     return cmocka_run_group_tests_name("memory_stats", tests, NULL, NULL);
