@@ -124,6 +124,16 @@ static void a_track_is_put_in_order(void **state)
         { "X1+1 a;X1+2 b", "X1+2 b;X1+1 a", { .unsorted = 1 } },
         { "X1+1 a;X1+1 b", "X1+1 a;X1+1 b", { 0 } },
         { "X3+1 a;X1+1 b;X1+1 c;X1+1 a", "X1+1 b;X1+1 c;X1+1 a;X3+1 a", { .unsorted = 1 } },
+        /* More runs than are merged. */
+        { "X20+1 a =y;X20+1 b;X19+1 a;X19+1 b;X18+1 a;X18+1 b;X17+1 a =y;X17+1 b;X16+1 a;X16+1 b;X15+1 a;"
+          "X15+1 b;X14+1 a =y;X14+1 b;X13+1 a;X13+1 b;X12+1 a;X12+1 b;X11+1 a =y;X11+1 b;X10+1 a;X10+1 b;"
+          "X9+1 a;X9+1 b;X8+1 a =y;X8+1 b;X7+1 a;X7+1 b;X6+1 a;X6+1 b;X5+1 a =y;X5+1 b;X4+1 a;X4+1 b;X3+1 a;"
+          "X3+1 b;X2+1 a =y;X2+1 b;X1+1 a;X1+1 b",
+          "X1+1 a;X1+1 b;X2+1 a =y;X2+1 b;X3+1 a;X3+1 b;X4+1 a;X4+1 b;X5+1 a =y;X5+1 b;X6+1 a;X6+1 b;X7+1 a;"
+          "X7+1 b;X8+1 a =y;X8+1 b;X9+1 a;X9+1 b;X10+1 a;X10+1 b;X11+1 a =y;X11+1 b;X12+1 a;X12+1 b;X13+1 a;"
+          "X13+1 b;X14+1 a =y;X14+1 b;X15+1 a;X15+1 b;X16+1 a;X16+1 b;X17+1 a =y;X17+1 b;X18+1 a;X18+1 b;"
+          "X19+1 a;X19+1 b;X20+1 a =y;X20+1 b",
+          { .unsorted = 1 } },
         { "B1 a;X1+3 x;E2", "X1+3 x;X1+1 a", { 0 } }, /* how long a is was not known */
     };
 

@@ -116,6 +116,61 @@ static void mixed_tracks_spill_and_come_back(void **state)
     end_test(&run, &s);
 }
 
+/* Records at random in one of some runs, one run behind the other. */
+static void add_runs(struct stored_trace *s, uint32_t track, uint64_t records, uint32_t runs)
+{
+    for (uint32_t run = 0; run < runs; run++) {
+        uint64_t seed = 5;
+
+        for (uint64_t i = 0; i < records; i++)
+            if (next_number(&seed) % runs == run)
+                add(s, track, i);
+    }
+}
+
+static void few_runs_are_merged(void **state)
+{
+    static const struct {
+        uint64_t records;
+        uint32_t runs;
+    } cases[] = { { 0, 1 }, { 9, 2 }, { 3000, 1 }, { 3000, 2 }, { 3000, 3 }, { 3000, 16 }, { 200000, 3 } };
+    struct tm_run run;
+    struct stored_trace s;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        begin_test(&run, &s);
+        add(&s, 2, 0);
+        add_runs(&s, 1, cases[i].records, cases[i].runs);
+        add(&s, 2, 1);
+        const uint64_t before = run.budget.peak_bytes[TM_ACCOUNT_INPUT];
+
+        assert_true(tm_record_store_merge(s.store, 1));
+        assert_true(run.budget.peak_bytes[TM_ACCOUNT_INPUT] < before + 200000); /* blocks were used again */
+        check_track(&s, 1, cases[i].records);
+        assert_int_equal(tm_record_store_track(s.store, 1).traits, 0);
+        add(&s, 1, cases[i].records);
+        check_track(&s, 1, cases[i].records + 1);
+        check_track(&s, 2, 2);
+        end_test(&run, &s);
+    }
+}
+
+static void many_runs_stay(void **state)
+{
+    struct tm_run run;
+    struct stored_trace s;
+
+    (void)state;
+    begin_test(&run, &s);
+    for (uint32_t i = 0; i < 17; i++)
+        add(&s, 1, 16 - i);
+    assert_false(tm_record_store_merge(s.store, 1));
+    assert_int_equal(tm_record_store_count(s.store, 1), 17);
+    assert_int_equal(tm_record_store_track(s.store, 1).traits, TM_STORED_BACK | TM_STORED_UNSORTED);
+    end_test(&run, &s);
+}
+
 static void very_many_tracks_stay_in_bounds(void **state)
 {
     enum { TRACKS = 100000 };
@@ -601,6 +656,8 @@ int main(void)
         cmocka_unit_test(signatures_end_when_memory_does),
         cmocka_unit_test(tracks_of_every_length_come_back_in_order),
         cmocka_unit_test(mixed_tracks_spill_and_come_back),
+        cmocka_unit_test(few_runs_are_merged),
+        cmocka_unit_test(many_runs_stay),
         cmocka_unit_test(very_many_tracks_stay_in_bounds),
         cmocka_unit_test(many_places_read_side_by_side),
         cmocka_unit_test(records_are_added_to_other_tracks_while_one_is_read),

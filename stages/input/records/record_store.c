@@ -319,6 +319,12 @@ static uint64_t find_block(struct tm_record_store *store, uint32_t class)
     return number;
 }
 
+/* Rows of a block. */
+static uint32_t room_of(uint32_t class)
+{
+    return (uint32_t)(((UNIT_BYTES << class) - sizeof(struct block)) / sizeof(union tm_packed));
+}
+
 /* Put an empty block at the end of the chain at hand. */
 static void lengthen_chain(struct tm_record_store *store)
 {
@@ -333,7 +339,7 @@ static void lengthen_chain(struct tm_record_store *store)
     store->block->start_ps = chain->start_ps;
     store->block->id = chain->id;
     store->block->count = 0;
-    store->block->room = (uint32_t)(((UNIT_BYTES << class) - sizeof(struct block)) / sizeof(union tm_packed));
+    store->block->room = room_of(class);
     chain->class = class;
     chain->first = chain->first ? chain->first : number;
     chain->last = number;
@@ -674,6 +680,7 @@ TM_NOT_INLINE bool copy_block(struct tm_record_place *place)
     if (tm_failed(store->run))
         return false;
     memcpy(place->rows, block->rows, block->count * sizeof(block->rows[0]));
+    place->block = place->next_block;
     place->count = block->count;
     place->start_ps = block->start_ps;
     place->id = block->id;
@@ -834,6 +841,206 @@ bool tm_record_store_next_batch(struct tm_record_place *place, struct tm_batch *
         if (!tm_batch_put(batch, place->store->signatures, &raw))
             return true;
     }
+    return true;
+}
+
+/* --- sorting --- */
+
+enum { RUNS_MOST = 16 };
+
+/* Records of a track that are in order, from its start or from one that is before its predecessor. */
+struct run {
+    struct tm_record_place place; /* not open: its first record; open: behind the next one */
+    const union tm_packed *rows;  /* of the next record; NULL = the run has ended */
+    int64_t start_ps, dur_ps;
+    uint64_t id;
+    uint64_t left; /* records behind that */
+};
+
+static inline bool is_in_order(int64_t start_ps, int64_t dur_ps, int64_t next_start_ps, int64_t next_dur_ps)
+{
+    return start_ps < next_start_ps || (start_ps == next_start_ps && dur_ps >= next_dur_ps);
+}
+
+static inline void unpack_kept(const union tm_packed *rows, struct tm_kept_record *to)
+{
+    to->own_length = 0;
+    to->args = 0;
+    tm_unpack_whole(rows, &to->record, &to->traits);
+    if (tm_is_long(rows))
+        tm_unpack_more(&rows[TM_PACKED_WHOLE_ROWS], to);
+}
+
+/* out: false: there is no other record, or the job has failed */
+static inline bool advance(struct run *run)
+{
+    struct tm_record_place *const place = &run->place;
+
+    run->rows = run->left ? step(place) : NULL;
+    if (!run->rows)
+        return false;
+    run->left--;
+    if (tm_is_small(run->rows)) {
+        run->start_ps = (int64_t)((uint64_t)place->start_ps + run->rows->small.step_ps);
+        run->dur_ps = run->rows->small.dur_ps;
+        run->id = tm_id_after(place->id, run->rows->small.id_step);
+    } else {
+        struct tm_kept_record kept;
+
+        unpack_kept(run->rows, &kept);
+        run->start_ps = kept.record.start_ps;
+        run->dur_ps = kept.record.dur_ps;
+        run->id = kept.record.correlation;
+    }
+    place->start_ps = run->start_ps;
+    place->id = run->id ? run->id : place->id;
+    return true;
+}
+
+/* out: how many there are; more than RUNS_MOST: not all of them */
+static size_t find_runs(struct tm_record_store *store, uint64_t track, struct run runs[RUNS_MOST])
+{
+    struct run all = { .left = UINT64_MAX };
+    int64_t start_ps = INT64_MAX, dur_ps = 0, before_ps = 0; /* of the record before */
+    uint64_t before_id = 0;
+    size_t count = 0;
+
+    tm_record_store_begin(store, track, &all.place);
+    while (advance(&all)) {
+        if (!is_in_order(start_ps, dur_ps, all.start_ps, all.dur_ps)) {
+            if (++count > RUNS_MOST)
+                break;
+            runs[count - 1] = (struct run){ .place = { .block = all.place.block,
+                                                       .at = (uint32_t)(all.rows - all.place.rows),
+                                                       .start_ps = before_ps,
+                                                       .id = before_id } };
+        }
+        runs[count - 1].left++;
+        start_ps = before_ps = all.start_ps;
+        dur_ps = all.dur_ps;
+        before_id = all.place.id;
+    }
+    tm_record_store_end(&all.place);
+    return count;
+}
+
+/* A block that was copied for all runs that have records in it may be used again. */
+static void spare_block(struct tm_record_store *store, uint64_t number)
+{
+    struct block *const block = block_at(store, number);
+    uint32_t class = 0;
+
+    while (block->room > room_of(class))
+        class ++;
+    block->next = store->spare[class];
+    store->spare[class] = number;
+}
+
+/* Open the place of a run, and turn to its first record. */
+static void open_run(struct tm_record_store *store, uint64_t track, struct run *run)
+{
+    const struct tm_record_place first = run->place;
+
+    tm_record_store_begin(store, track, &run->place);
+    run->place.next_block = first.block;
+    if (!run->place.rows || !copy_block(&run->place))
+        return;
+    run->place.at = first.at;
+    run->place.start_ps = first.start_ps;
+    run->place.id = first.id;
+    (void)advance(run);
+}
+
+/* Add a small record that needs more rows at its new place. */
+TM_NOT_INLINE void add_widened(struct tm_record_store *store, const struct run *run, uint32_t signature)
+{
+    struct tm_raw_record raw = { .signature = signature };
+    struct tm_kept_record kept = { .own_length = 0 };
+
+    tm_fill_record(store->signatures, &raw);
+    kept.record = raw.record;
+    kept.record.start_ps = run->start_ps;
+    kept.record.dur_ps = run->dur_ps;
+    kept.record.correlation = run->id;
+    kept.traits = raw.traits;
+    add_wide(store, &kept);
+}
+
+/* Add the next record of a run to the chain at hand. */
+static inline void add_next(struct tm_record_store *store, const struct run *run)
+{
+    const union tm_packed *const rows = run->rows;
+
+    if (tm_is_small(rows)) {
+        const uint32_t signature = rows->small.signature_and_form >> TM_PACKED_SMALL_BITS;
+
+        if (!add_small(store, run->start_ps, run->dur_ps, run->id, signature))
+            add_widened(store, run, signature);
+    } else {
+        struct tm_kept_record kept;
+
+        unpack_kept(rows, &kept);
+        kept.record.track = run->place.track;
+        if (tm_is_long(rows))
+            add_wide(store, &kept);
+        else
+            tm_record_store_add_row(store, &kept);
+    }
+}
+
+/* Merge runs into the chain at hand: those whose records come first in the track have lower numbers, and precede where
+ * both are at one time. */
+static void merge_runs(struct tm_record_store *store, struct run *runs, size_t count)
+{
+    uint64_t block;
+
+    while (!tm_failed(store->run)) {
+        struct run *first = NULL, *second = NULL;
+
+        for (struct run *run = runs; run < runs + count; run++) {
+            if (!run->rows)
+                continue;
+            if (!first || !is_in_order(first->start_ps, first->dur_ps, run->start_ps, run->dur_ps)) {
+                second = first;
+                first = run;
+            } else if (!second || !is_in_order(second->start_ps, second->dur_ps, run->start_ps, run->dur_ps)) {
+                second = run;
+            }
+        }
+        if (!first)
+            return;
+        do {
+            add_next(store, first);
+            block = first->place.block;
+            (void)advance(first);
+            if (first->place.block != block) /* copied, as it was for the runs that start in it */
+                spare_block(store, first->place.block);
+        } while (first->rows &&
+                 (!second ||
+                  (first < second ? is_in_order(first->start_ps, first->dur_ps, second->start_ps, second->dur_ps)
+                                  : !is_in_order(second->start_ps, second->dur_ps, first->start_ps, first->dur_ps))));
+    }
+}
+
+bool tm_record_store_merge(struct tm_record_store *store, uint64_t track)
+{
+    struct run runs[RUNS_MOST];
+    const size_t count = find_runs(store, track, runs);
+
+    if (count > RUNS_MOST)
+        return false;
+    if (track != store->track)
+        turn_to(store, track);
+    for (size_t i = 0; i < count; i++)
+        open_run(store, track, &runs[i]);
+    for (size_t i = 0; i < count && !tm_failed(store->run); i++)
+        if (runs[i].rows == runs[i].place.rows) /* no run comes from the block before */
+            spare_block(store, runs[i].place.block);
+    store->chain = (struct chain){ .count = 0 };
+    store->block = NULL;
+    merge_runs(store, runs, count);
+    for (size_t i = 0; i < count; i++)
+        tm_record_store_end(&runs[i].place);
     return true;
 }
 

@@ -60,17 +60,22 @@ uint64_t tm_record_store_count(const struct tm_record_store *store, uint64_t tra
  * Not while a place in it is open. */
 void tm_record_store_clear(struct tm_record_store *store, uint64_t track);
 
+/* Put the records of a track in the order (start, longer first; those at one time stay as they are), if they are a few
+ * runs in that order, one behind the other: PyTorch writes the operators of a thread, then its memory events, then its
+ * calls of the runtime.  Not while a place in it is open.  out: false: they are more runs, and nothing was done */
+bool tm_record_store_merge(struct tm_record_store *store, uint64_t track);
+
 /* A place in a track.  Records may be added to other tracks meanwhile.  It holds a copy of a block, so that many
  * places are cheap side by side however little memory the pages have. */
 struct tm_record_place {
     struct tm_record_store *store;
     union tm_packed *rows; /* TM_RECORD_PLACE_BYTES of the account `input`; NULL = not started, or ended */
     uint32_t track;
-    uint32_t at, count;        /* of rows */
-    int64_t start_ps;          /* of the record returned last, or of the one before the block */
-    uint64_t id;               /* of the last one of those that has any */
-    uint64_t next_block;       /* plus one; 0 = these rows are the last */
-    struct tm_kept_record row; /* returned last; of a short record only its own_length is set */
+    uint32_t at, count;         /* of rows */
+    int64_t start_ps;           /* of the record returned last, or of the one before the block */
+    uint64_t id;                /* of the last one of those that has any */
+    uint64_t block, next_block; /* plus one; next_block 0 = these rows are the last */
+    struct tm_kept_record row;  /* returned last; of a short record only its own_length is set */
     uint32_t signature; /* of the row returned last by tm_record_store_next_row, if it is known; 0 = look it up */
     struct tm_allocation args; /* of the record returned last, or what it has instead */
     struct tm_device_times times;
