@@ -12,25 +12,32 @@
 #include "reports/findings/summary_query.h"
 #include "reports/format/format.h"
 
+static bool is_there(const struct tm_value *value)
+{
+    return tm_type_of(value) == TM_OBJECT || tm_double(value) > 0;
+}
+
 tm_status tm_findings_add(struct tm_run *run, struct tm_value *summary, const struct tm_thresholds *t)
 {
     /* Rules that explain a wait run before those that report the rest of it. */
-    /* clang-format off */
-    static tm_rules_fn *const rules[] = {
-        tm_find_transfers,
-        tm_find_compiles,
-        tm_find_memory,
-        tm_find_balance,
-        tm_find_profile,
-        tm_find_kernels,
-        tm_find_host_work,
-        tm_find_collectives,
-        tm_find_idle,
-        tm_find_empty_queue,
-        tm_find_ops,
-        tm_find_broken_checks,
+    static const struct {
+        tm_rules_fn *find;
+        const char
+            *about; /* what it reports, by its path: 0 or null = there is nothing; NULL = something in any trace */
+    } rules[] = {
+        { tm_find_transfers, "total.exposed_copy_ps" },
+        { tm_find_compiles, "compile" },
+        { tm_find_memory, "memory" },
+        { tm_find_balance, NULL },
+        { tm_find_profile, NULL },
+        { tm_find_kernels, NULL },
+        { tm_find_host_work, NULL },
+        { tm_find_collectives, NULL },
+        { tm_find_idle, NULL },
+        { tm_find_empty_queue, NULL },
+        { tm_find_ops, NULL },
+        { tm_find_broken_checks, NULL },
     };
-    /* clang-format on */
     struct tm_findings all = { .summary = summary, .thresholds = t };
 
     all.checks = tm_add_array(summary, "checks");
@@ -39,8 +46,8 @@ tm_status tm_findings_add(struct tm_run *run, struct tm_value *summary, const st
     all.window_ps = tm_query_window_ps(summary);
     all.audience = tm_audience_of(summary);
     for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
-        if (rules[i] == tm_find_memory || tm_query_has_trace(summary))
-            rules[i](&all);
+        if (rules[i].about ? is_there(tm_path(summary, rules[i].about)) : tm_query_has_trace(summary))
+            rules[i].find(&all);
     tm_findings_write(&all, tm_add_array(summary, "findings"));
     tm_findings_close(&all, run);
     return run->error.status;

@@ -5,7 +5,8 @@
     check.py [--accept] [--growth PERCENT]
 
 Runs build/bench/units under valgrind's callgrind, which counts instructions and so gives the same on a busy machine;
-and the verbs `report`, `convert` and `split` of the program, without what it takes to start.
+and the verbs `report`, `convert` and `split` of the program, without what it takes to start.  Also counts the files of
+code that a small report passes through, which somebody who follows it has to read.
 Fails where a unit takes over 5 % more than instructions.json beside this file has, and names units that lie 5 % below:
 --accept stores what was counted.  Counts hold for one compiler and one C library: with others they are shown and not
 compared.  Processors differ in what they can do: valgrind shows AVX2 at most, and without that the units of JSON are
@@ -28,8 +29,10 @@ from tracemill import BUILD  # noqa: E402
 UNITS, PROGRAM, STORED = BUILD / "bench" / "units", BUILD / "tracemill", HERE / "instructions.json"
 VERBS = {"report": ["--format", "json"], "convert": [], "split": ["--by", "step"]}
 JSON_EVENTS, PROFILE = 30_000, ["gpu", "--steps", "40", "--per-step", "500", "--devices", "2"]
+TINY, FILES_MOST = HERE.parent / "data" / "tiny", 130
 TRIGGER = re.compile(r"^desc: Trigger: Client Request: (\S+) (\d+)$", re.MULTILINE)
 TOTAL = re.compile(r"^(?:totals|summary): (\d+)$", re.MULTILINE)
+ENTERED = re.compile(r"^c?f[lie]=\(\d+\) (?:.*/)?((?:pipeline|stages|reports)/.*\.c)$", re.MULTILINE)
 LIBC = re.compile(r"\d+\.\d+")
 
 
@@ -93,6 +96,16 @@ def counted_verb(folder, verb, profile):
     return int(TOTAL.search(Path(f"{output}.counts").read_text(encoding="utf-8")).group(1))
 
 
+def entered(folder):
+    """Files of code of which a report of 42 events executes something."""
+    done = subprocess.run(["valgrind", "--tool=callgrind", "-q", f"--callgrind-out-file={folder}/entered", str(PROGRAM),
+                           "report", str(TINY), "-o", str(folder / "tiny")],
+                          stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False)
+    if done.returncode != 0:
+        sys.exit(f"bench-check: report ended with {done.returncode}: {done.stderr.decode('utf-8', 'replace')[-500:]}")
+    return len(set(ENTERED.findall((folder / "entered").read_text(encoding="utf-8"))))
+
+
 def is_compared(name, avx2):
     return avx2 or not name.startswith("json")
 
@@ -124,22 +137,23 @@ def main():
     parser.add_argument("--growth", type=float, default=5, metavar="PERCENT")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        found = counted(Path(folder))
+        found, files = counted(Path(folder)), entered(Path(folder))
     here = toolchain()
     if options.accept:
         rounded = {name: round(count, 1) for name, count in found.items()}
         STORED.write_text(json.dumps({**here, "units": rounded}, indent=1) + "\n", encoding="utf-8")
         print(f"bench-check: stored {len(found)} units")
         return 0
+    print(f"bench-check: a report of 42 events enters {files} files of code, at most {FILES_MOST}")
     stored = json.loads(STORED.read_text(encoding="utf-8"))
     units = stored.pop("units")
     bad = compare(found, units, options.growth, has_avx2())
     if stored != here:
         print(f"bench-check: not compared: stored for {stored}, this is {here}")
-        return 0
+        return 1 if files > FILES_MOST else 0
     print(f"bench-check: {len(found)} units, {bad} of them took over {options.growth:g}% more" if bad else
           f"bench-check: {len(found)} units, none took over {options.growth:g}% more")
-    return 1 if bad else 0
+    return 1 if bad or files > FILES_MOST else 0
 
 
 if __name__ == "__main__":
