@@ -28,20 +28,28 @@ struct head {
     bool waits; /* its record belongs to a later part */
 };
 
-/* The key of a head, and its number. */
+/* A head, and the times of its next record. */
 struct node {
     int64_t start_ps, dur_ps;
-    uint64_t rest; /* an arrow's end, its track, the number of the head */
+    struct head *head; /* NULL = it is done */
 };
-enum { NODE_HEAD_BITS = 16, NODE_TRACK_BITS = 32 };
+
+/* The node that lost a game.  Its start, which decides nearly all games, is beside it: the next game here needs no
+ * second load. */
+struct loser {
+    int64_t start_ps;
+    uint32_t node;
+};
+
+enum { NODE_HEAD_BITS = 16, NODE_TRACK_BITS = 32 }; /* place_at_time */
 static_assert(MOST_OPEN < 1 << NODE_HEAD_BITS, "the number of a head fits");
 
 /* Heads that are merged with each other. */
 struct group {
-    struct node *nodes; /* of the heads that have a record, and one more: build_tree */
-    uint32_t *losers;   /* numbers of nodes: of each game the later one, from the last game at 1 on */
-    size_t count, left; /* count: nodes in the tree; left: those that are not done */
-    uint32_t first;     /* the earliest node */
+    struct node *nodes;   /* of the heads that have a record, and one more: build_tree */
+    struct loser *losers; /* of each game, from the last one at 1 on */
+    size_t count, left;   /* count: nodes in the tree; left: those that are not done */
+    uint32_t first;       /* the earliest node */
     bool goes_with_host;
 };
 
@@ -52,7 +60,7 @@ struct order {
     struct head *heads;   /* `most` of them; the first `opened` were used */
     struct group *groups; /* the host's and all that is of no device, then one for each device; `group_count` of them */
     struct node *nodes;   /* of all groups */
-    uint32_t *losers;     /* of all groups */
+    struct loser *losers; /* of all groups */
     struct tm_batch *batches; /* of the heads */
     struct tm_merged *merged; /* records that are given together; NULL = each is given alone */
     uint32_t group_count;
@@ -204,55 +212,55 @@ static void close_head(struct order *o, struct head *head)
 
 /* --- the tree --- */
 
-/* in: kind, track  of the record */
-static inline struct node make_node(int64_t start_ps, int64_t dur_ps, uint8_t kind, uint64_t track, size_t head)
+static inline void set_node(struct node *node, struct head *head)
 {
-    const uint64_t flow = tm_is_flow_kind(kind);
-
-    return (struct node){ start_ps, dur_ps,
-                          flow << (NODE_TRACK_BITS + NODE_HEAD_BITS) | track << NODE_HEAD_BITS | head };
+    *node = (struct node){ head->raw.record.start_ps, head->raw.record.dur_ps, head };
 }
 
-static inline struct node node_of(const struct tm_signature *s, int64_t start_ps, int64_t dur_ps, size_t head)
+/* Whether the record of a batch at the head is one that has a number. */
+static inline bool is_in_columns(const struct head *head)
 {
-    return make_node(start_ps, dur_ps, s->kind, s->track, head);
+    return head->batch && head->at < head->batch->count;
 }
 
-static inline void set_node(const struct order *o, struct node *node, size_t head)
+/* The place of a head's record among others at the same time: whether it is an arrow's end, its track, the head. */
+static uint64_t place_at_time(const struct order *o, const struct head *head)
 {
-    const struct tm_raw_record *const raw = &o->heads[head].raw;
-    const struct tm_record *const r = &raw->record;
+    const uint32_t signature = is_in_columns(head) ? head->batch->signature[head->at] : head->raw.signature;
+    const struct tm_record *const r = &head->raw.record;
+    const struct tm_signature *const s = signature ? &o->source->signatures->rows[signature] : NULL;
+    const uint64_t flow = tm_is_flow_kind(s ? s->kind : r->kind), track = s ? s->track : r->track;
 
-    *node = raw->signature ? node_of(&o->source->signatures->rows[raw->signature], r->start_ps, r->dur_ps, head)
-                           : make_node(r->start_ps, r->dur_ps, r->kind, r->track, head);
+    return flow << (NODE_TRACK_BITS + NODE_HEAD_BITS) | track << NODE_HEAD_BITS | (uint64_t)(head - o->heads);
 }
 
-static inline size_t head_of(const struct node *node)
+/* As compare_records, of nodes with the same start. */
+TM_NOT_INLINE bool is_before_at_time(const struct order *o, const struct node *a, const struct node *b)
 {
-    return node->rest & ((1 << NODE_HEAD_BITS) - 1);
-}
-
-/* As compare_records.  Hardly any two start at the same time. */
-static inline bool is_before(const struct node *a, const struct node *b)
-{
-    if (__builtin_expect(a->start_ps == b->start_ps, 0))
-        return a->dur_ps > b->dur_ps || (a->dur_ps == b->dur_ps && a->rest < b->rest);
-    return a->start_ps < b->start_ps;
+    if (a->dur_ps != b->dur_ps)
+        return a->dur_ps > b->dur_ps;
+    return a->head && b->head && place_at_time(o, a->head) < place_at_time(o, b->head);
 }
 
 /* Play a node's games, from its place up.  out: the earliest node of all
  * Which of two lines is next cannot be predicted, so they are swapped without a branch. */
-static inline uint32_t play(struct group *g, uint32_t number)
+static inline uint32_t play(const struct order *o, struct group *g, uint32_t number)
 {
-    uint32_t *const losers = g->losers;
+    struct loser *const losers = g->losers;
+    int64_t start_ps = g->nodes[number].start_ps;
 
     for (size_t at = (number + g->count) / 2; at > 0; at /= 2) {
-        const uint32_t other = losers[at];
-        const uint32_t wins = is_before(&g->nodes[other], &g->nodes[number]);
-        const uint32_t change = (number ^ other) & -wins;
+        const struct loser other = losers[at];
+        uint64_t wins = other.start_ps < start_ps, times, nodes;
 
-        losers[at] = other ^ change;
-        number ^= change;
+        if (__builtin_expect(other.start_ps == start_ps, 0))
+            wins = is_before_at_time(o, &g->nodes[other.node], &g->nodes[number]);
+        times = (uint64_t)(start_ps ^ other.start_ps) & -wins;
+        nodes = (number ^ other.node) & -wins;
+        losers[at].start_ps = other.start_ps ^ (int64_t)times;
+        losers[at].node = other.node ^ (uint32_t)nodes;
+        start_ps ^= (int64_t)times;
+        number ^= (uint32_t)nodes;
     }
     return number;
 }
@@ -264,7 +272,7 @@ static inline int64_t stays_until(const struct group *g)
     int64_t until_ps = INT64_MAX;
 
     for (size_t at = (g->first + g->count) / 2; at > 0; at /= 2) {
-        const int64_t start_ps = g->nodes[g->losers[at]].start_ps;
+        const int64_t start_ps = g->losers[at].start_ps;
 
         until_ps = start_ps < until_ps ? start_ps : until_ps;
     }
@@ -272,36 +280,31 @@ static inline int64_t stays_until(const struct group *g)
 }
 
 /* Every place in the tree is taken by a node that is before all others, until another one loses there to it. */
-static void build_tree(struct group *g)
+static void build_tree(const struct order *o, struct group *g)
 {
     g->first = 0;
-    g->nodes[g->count] = (struct node){ INT64_MIN, INT64_MAX, 0 };
+    g->nodes[g->count] = (struct node){ INT64_MIN, INT64_MAX, NULL };
     for (size_t i = 0; i < g->count; i++)
-        g->losers[i] = (uint32_t)g->count;
+        g->losers[i] = (struct loser){ INT64_MIN, (uint32_t)g->count };
     for (size_t i = 0; i < g->count; i++)
-        g->first = play(g, (uint32_t)i);
-}
-
-static bool is_done(const struct node *node)
-{
-    return node->rest == UINT64_MAX; /* of none that has a record */
+        g->first = play(o, g, (uint32_t)i);
 }
 
 /* The earliest node is done.  The tree is rebuilt without the nodes that are done once these are half of it. */
-static void end_first(struct group *g)
+static void end_first(const struct order *o, struct group *g)
 {
     size_t kept = 0;
 
-    g->nodes[g->first] = (struct node){ INT64_MAX, INT64_MIN, UINT64_MAX };
+    g->nodes[g->first] = (struct node){ INT64_MAX, INT64_MIN, NULL };
     if (--g->left > g->count / 2) {
-        g->first = play(g, g->first);
+        g->first = play(o, g, g->first);
         return;
     }
     for (size_t i = 0; i < g->count; i++)
-        if (!is_done(&g->nodes[i]))
+        if (g->nodes[i].head)
             g->nodes[kept++] = g->nodes[i];
     g->count = kept;
-    build_tree(g);
+    build_tree(o, g);
 }
 
 /* Open a place; of no use if it has no record. */
@@ -341,11 +344,11 @@ static void build_trees(struct order *o)
         struct group *g = &o->groups[o->heads[i].group];
 
         if (o->heads[i].has_record)
-            set_node(o, &g->nodes[g->count++], i);
+            set_node(&g->nodes[g->count++], &o->heads[i]);
     }
     for (uint32_t i = 0; i < o->group_count; i++) {
         o->groups[i].left = o->groups[i].count;
-        build_tree(&o->groups[i]);
+        build_tree(o, &o->groups[i]);
     }
 }
 
@@ -444,12 +447,6 @@ static inline void expect_next(const struct head *head, tm_expect_record *expect
         expect(to, &head->track, &head->raw);
 }
 
-/* Whether the record at the head is one of those that are collected. */
-static inline bool is_collected(const struct order *o, const struct head *head)
-{
-    return o->merged && head->batch && head->at < head->batch->count;
-}
-
 /* The records of one place as long as they start before a time, the first one in any case: lines of a device take turns
  * in runs.  After a record without a number come collected ones again, which take fewer instructions.
  * in:     *most  that are left to be given; what was given is taken off
@@ -469,19 +466,20 @@ static tm_status give_run(struct order *o, struct head *head, int64_t until_ps, 
             st = advance(o, head, more);
         if (*more)
             expect_next(head, taker->expect, taker->to);
-    } while (st == TM_OK && *more && head->raw.record.start_ps < until_ps && *most && !is_collected(o, head));
+    } while (st == TM_OK && *more && head->raw.record.start_ps < until_ps && *most &&
+             !(o->merged && is_in_columns(head)));
     return st;
 }
 
 /* The earliest node has its head's next record, or is done. */
-static void replace_first(struct order *o, struct group *g, size_t number, bool more)
+static void replace_first(struct order *o, struct group *g, struct head *head, bool more)
 {
     if (more) {
-        set_node(o, &g->nodes[g->first], number);
-        g->first = play(g, g->first);
+        set_node(&g->nodes[g->first], head);
+        g->first = play(o, g, g->first);
     } else {
-        close_head(o, &o->heads[number]);
-        end_first(g);
+        close_head(o, head);
+        end_first(o, g);
     }
 }
 
@@ -491,17 +489,20 @@ static inline uint32_t collect(struct tm_merged *to, const struct head *head, in
 {
     const struct tm_batch *const batch = head->batch;
     const uint32_t room = TM_MERGED_RECORDS - to->count, allowed = most < room ? (uint32_t)most : room;
-    const uint32_t end = batch->count - head->at < allowed ? batch->count : head->at + allowed;
+    const uint32_t left = batch->count - head->at, end = head->at + (left < allowed ? left : allowed);
     uint32_t at = head->at, count = to->count;
+    int64_t start_ps = batch->start_ps[at];
 
     do {
-        to->start_ps[count] = batch->start_ps[at];
+        to->start_ps[count] = start_ps;
         to->dur_ps[count] = batch->dur_ps[at];
         to->correlation[count] = batch->correlation[at];
         to->signature[count] = batch->signature[at];
         to->track[count++] = &head->track;
-        at++;
-    } while (at < end && batch->start_ps[at] < until_ps);
+        if (++at == end)
+            break;
+        start_ps = batch->start_ps[at];
+    } while (start_ps < until_ps);
     to->count = count;
     return at;
 }
@@ -509,34 +510,34 @@ static inline uint32_t collect(struct tm_merged *to, const struct head *head, in
 /* Collect records that have a number, as long as there is room, up to the first one that has none. */
 static tm_status collect_group(struct order *o, struct group *g, int64_t until_ps, uint64_t *most)
 {
+    struct tm_merged *const to = o->merged;
+    uint64_t left = *most;
     tm_status st = TM_OK;
 
-    while (st == TM_OK && g->left && *most && g->nodes[g->first].start_ps < until_ps &&
-           o->merged->count < TM_MERGED_RECORDS) {
+    while (st == TM_OK && g->left && left && to->count < TM_MERGED_RECORDS) {
         struct node *const node = &g->nodes[g->first];
-        const size_t number = head_of(node);
-        struct head *const head = &o->heads[number];
-        const struct tm_batch *const batch = head->batch;
+        struct head *const head = node->head;
         const int64_t stays_ps = stays_until(g);
         bool more = true;
         uint32_t at;
 
-        if (!is_collected(o, head))
-            return TM_OK;
-        at = collect(o->merged, head, stays_ps < until_ps ? stays_ps : until_ps, *most);
-        *most -= at - head->at;
-        if (at < batch->count) {
+        if (node->start_ps >= until_ps || !is_in_columns(head))
+            break;
+        at = collect(to, head, stays_ps < until_ps ? stays_ps : until_ps, left);
+        left -= at - head->at;
+        if (at < head->batch->count) {
             head->at = at;
-            *node = node_of(&o->source->signatures->rows[batch->signature[at]], batch->start_ps[at], batch->dur_ps[at],
-                            number);
-            g->first = play(g, g->first);
+            node->start_ps = head->batch->start_ps[at];
+            node->dur_ps = head->batch->dur_ps[at];
+            g->first = play(o, g, g->first);
         } else {
             head->at = at - 1;
             st = advance(o, head, &more);
             if (st == TM_OK)
-                replace_first(o, g, number, more);
+                replace_first(o, g, head, more);
         }
     }
+    *most = left;
     return st;
 }
 
@@ -564,13 +565,13 @@ static tm_status merge_group(struct order *o, struct group *g, int64_t until_ps,
                 st = give_collected(o, taker);
         }
         if (most == before) {
-            const size_t number = head_of(&g->nodes[g->first]);
+            struct head *const head = g->nodes[g->first].head;
             const int64_t stays_ps = stays_until(g);
             bool more = false;
 
-            st = give_run(o, &o->heads[number], stays_ps < until_ps ? stays_ps : until_ps, &most, taker, &more);
+            st = give_run(o, head, stays_ps < until_ps ? stays_ps : until_ps, &most, taker, &more);
             if (st == TM_OK)
-                replace_first(o, g, number, more);
+                replace_first(o, g, head, more);
         }
     }
     return st;
@@ -608,10 +609,10 @@ static bool take_waiting(struct order *o)
         if (!o->heads[i].waits)
             continue;
         o->heads[i].waits = false;
-        set_node(o, &g->nodes[g->count++], i);
+        set_node(&g->nodes[g->count++], &o->heads[i]);
     }
     g->left = g->count;
-    build_tree(g);
+    build_tree(o, g);
     return g->count > 0;
 }
 
@@ -621,13 +622,12 @@ static tm_status merge_part(struct order *o, const struct tm_part_order *parts)
     tm_status st = TM_OK;
 
     while (g->left && st == TM_OK) {
-        const size_t number = head_of(&g->nodes[g->first]);
-        struct head *const head = &o->heads[number];
+        struct head *const head = g->nodes[g->first].head;
         bool more = false;
 
         if (parts->is_later(parts->to, head->cursor ? &head->track : NULL, &head->raw)) {
             head->waits = true;
-            end_first(g);
+            end_first(o, g);
             continue;
         }
         st = fetch_own(o, head->cursor, &head->raw);
@@ -638,11 +638,11 @@ static tm_status merge_part(struct order *o, const struct tm_part_order *parts)
             st = advance(o, head, &more);
         if (more) {
             expect_next(head, parts->expect, parts->to);
-            set_node(o, &g->nodes[g->first], number);
-            g->first = play(g, g->first);
+            set_node(&g->nodes[g->first], head);
+            g->first = play(o, g, g->first);
         } else {
             close_head(o, head);
-            end_first(g);
+            end_first(o, g);
         }
     }
     return st;
@@ -702,7 +702,7 @@ static bool make_heads(struct order *o, size_t tracks)
         return false;
     o->groups = (struct group *)(o->heads + o->most);
     o->nodes = (struct node *)(o->groups + o->group_count);
-    o->losers = (uint32_t *)(o->nodes + o->most + o->group_count);
+    o->losers = (struct loser *)(o->nodes + o->most + o->group_count);
     return true;
 }
 
