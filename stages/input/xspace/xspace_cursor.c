@@ -183,8 +183,8 @@ struct xspace_cursor {
     int64_t line_ps;      /* what offsets count from */
     bool line_is_outlier; /* line_ps does not fit */
     struct tm_reader window;
-    uint8_t *buffer;
-    size_t buffer_bytes;
+    uint8_t *buffer; /* of the window: buffer_bytes of its room_bytes */
+    size_t buffer_bytes, room_bytes;
     bool keeps_arguments;                      /* of the trace */
     uint64_t event_at, event_length;           /* in the input: the event that was read last, outside of batches */
     uint64_t times_length;                     /* its first bytes that are known to be no statistics */
@@ -245,15 +245,41 @@ static bool open_next_part(struct xspace_cursor *c)
     return !tm_failed(c->x->source.trace->run);
 }
 
+static void take_buffer(struct xspace_cursor *c)
+{
+    struct tm_xspace *const x = c->x;
+    struct tm_run *const run = x->source.trace->run;
+
+    if (x->spare_window && x->spare_bytes >= c->buffer_bytes) {
+        c->buffer = x->spare_window;
+        c->room_bytes = x->spare_bytes;
+        x->spare_window = NULL;
+        return;
+    }
+    c->buffer = tm_take(&run->budget, TM_ACCOUNT_INPUT, c->buffer_bytes, &run->error);
+    c->room_bytes = c->buffer_bytes;
+}
+
+static void give_buffer(struct xspace_cursor *c)
+{
+    struct tm_xspace *const x = c->x;
+
+    if (c->buffer && !x->spare_window) {
+        x->spare_window = c->buffer;
+        x->spare_bytes = c->room_bytes;
+        return;
+    }
+    tm_give(&x->source.trace->run->budget, TM_ACCOUNT_INPUT, c->buffer, c->room_bytes);
+}
+
 static void set_up(struct xspace_cursor *c, uint64_t track)
 {
-    struct tm_run *run = c->x->source.trace->run;
     const struct tm_line_row line = *(const struct tm_line_row *)tm_rows_at(c->x->lines, track);
 
     c->track = *(const struct tm_track *)tm_rows_at(c->x->source.trace->tracks, track);
     if (c->buffer_bytes > line.longest)
         c->buffer_bytes = line.longest > LEAST_BUFFER ? (size_t)line.longest : LEAST_BUFFER;
-    c->buffer = tm_take(&run->budget, TM_ACCOUNT_INPUT, c->buffer_bytes, &run->error);
+    take_buffer(c);
     tm_clock_place_begin(c->x->clock, &c->track, &c->clock);
     if (c->buffer)
         open_part(c, &line);
@@ -262,13 +288,11 @@ static void set_up(struct xspace_cursor *c, uint64_t track)
 static void close_cursor(struct tm_cursor *cursor)
 {
     struct xspace_cursor *c = (struct xspace_cursor *)cursor;
-    struct tm_budget *budget;
 
     if (!c)
         return;
-    budget = &c->x->source.trace->run->budget;
-    tm_give(budget, TM_ACCOUNT_INPUT, c->buffer, c->buffer_bytes);
-    tm_give(budget, TM_ACCOUNT_INPUT, c, sizeof(*c));
+    give_buffer(c);
+    tm_give(&c->x->source.trace->run->budget, TM_ACCOUNT_INPUT, c, sizeof(*c));
 }
 
 static struct tm_cursor *open_cursor(struct tm_source *source, uint64_t track, size_t buffer_bytes)
@@ -962,6 +986,7 @@ static void free_source(struct tm_source *source)
     tm_hlo_free(x->hlo);
     tm_xarguments_free(x);
     tm_give(budget, TM_ACCOUNT_METADATA, x->scratch, x->scratch_bytes);
+    tm_give(budget, TM_ACCOUNT_INPUT, x->spare_window, x->spare_bytes);
     tm_give(budget, TM_ACCOUNT_METADATA, x, sizeof(*x));
 }
 

@@ -85,6 +85,8 @@ struct tm_xspace {
     int64_t origin_ns;  /* subtracted from line times from it on: 0 if lines count from the profile's start */
     uint8_t *scratch;   /* for names and statistics of the tables */
     size_t scratch_bytes;
+    uint8_t *spare_window; /* for the next cursor: new memory costs a page fault for each 4 KiB.  NULL = none */
+    size_t spare_bytes;
     void (*warn)(void *to, const char *text, size_t length);
     void *warn_to;
 };

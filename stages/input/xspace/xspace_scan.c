@@ -503,7 +503,8 @@ tm_status tm_xspace_scan(struct tm_trace *trace, const struct tm_input *input,
         refuse_damaged(&s);
         find_origin(&s);
     }
-    tm_give(&run->budget, TM_ACCOUNT_INPUT, s.buffer, SCAN_BUFFER);
+    x->spare_window = s.buffer;
+    x->spare_bytes = s.buffer ? SCAN_BUFFER : 0;
     tm_give(&run->budget, TM_ACCOUNT_INPUT, s.inner_buffer, SCAN_BUFFER);
     tm_give(&run->budget, TM_ACCOUNT_INPUT, s.processes, PROCESS_SLOTS * sizeof(*s.processes));
     if (trace->is_misread)
