@@ -201,6 +201,8 @@ struct tm_trace {
     struct tm_index *program_names; /* struct tm_program_name: executed on TPUs, by the survey; NULL = not requested */
     bool keeps_arguments;           /* set before the scan: records come with their arguments (pipeline/arguments.h) */
     bool has_inert_flows;           /* set before the scan: flows are not drawn, so they stay in file order */
+    bool drops_flows;               /* set before the scan: a scan may tally flows without making records of them */
+    uint64_t dropped_flows;         /* ends of flows that it has tallied so */
     bool skims_lines;               /* set before the scan of an XSpace: of a line, only its head is read */
     bool is_misread;                /* that was not enough: all has to be read again with skims_lines unset */
     struct tm_rows *common;         /* struct tm_common_arguments; row 0 is empty; where arguments are kept */

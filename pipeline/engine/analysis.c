@@ -171,6 +171,7 @@ static void read_again(struct tm_host_run *host, const struct tm_host_options *o
                                      .names = before.names,
                                      .keeps_arguments = before.keeps_arguments,
                                      .has_inert_flows = before.has_inert_flows,
+                                     .drops_flows = before.drops_flows,
                                      .environment = { .rank = -1, .world_size = -1 } };
     memcpy(host->trace.host_name, before.host_name, sizeof(before.host_name));
     make_tables(&host->trace);
@@ -190,6 +191,7 @@ tm_status tm_host_open(struct tm_host_run *host, struct tm_run *run, struct tm_n
                                              .names = names,
                                              .keeps_arguments = options->keeps_arguments,
                                              .has_inert_flows = options->has_inert_flows,
+                                             .drops_flows = options->drops_flows,
                                              .skims_lines = !options->only_scans && !options->walks_lines,
                                              .environment = { .rank = -1, .world_size = -1 } } };
     (void)snprintf(host->trace.host_name, sizeof(host->trace.host_name), "%s", found->host);
@@ -563,7 +565,8 @@ static void read_host(struct analysis *a, const struct tm_found_file *found, uin
                                              .to = a,
                                              .keeps_arguments = is_kept && a->observer->keeps_arguments,
                                              .keeps_records = true,
-                                             .has_inert_flows = !a->observer };
+                                             .has_inert_flows = !a->observer,
+                                             .drops_flows = !a->observer };
     struct tm_host_run own = { .run = NULL };
     struct tm_host_run *const host = is_kept ? a->observer->kept : &own;
 

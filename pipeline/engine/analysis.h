@@ -270,6 +270,7 @@ struct tm_host_options {
     bool walks_lines;     /* for tests: the scan of an XSpace reads all of each line, as for unusual ones */
     bool only_scans;      /* its tables and programs; nothing of its events */
     bool has_inert_flows; /* only figures are computed, and no figure depends on a flow's time, key or flags */
+    bool drops_flows;     /* with has_inert_flows: records of flows are not requested */
     tm_take_warning *warn;
     void *to; /* of warn */
 };

@@ -295,6 +295,8 @@ static tm_status end_host(struct tm_stage *s)
 
     enum tm_backward backward = o->backward == TM_BACKWARD_UNKNOWN && has_operators ? TM_BACKWARD_NO : o->backward;
 
+    o->classes[TM_CLASS_FLOW] += o->trace->dropped_flows;
+
     backward_in_paths(o->trace, &backward);
     host->backward = (uint8_t)backward;
     host->device_events = o->device_events;

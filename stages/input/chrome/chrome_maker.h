@@ -130,6 +130,7 @@ struct tm_chrome_maker {
     struct tm_trace *trace;
     struct tm_chrome_tracks *tracks;
     struct tm_record_store *store;
+    struct tm_flow_tally *flows; /* NULL = they are stored */
     struct tm_configs *configs;
     struct tm_chrome_reader *reader;
     const struct tm_chrome_header *header; /* of the document, as far as it has been read */

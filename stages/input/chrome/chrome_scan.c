@@ -9,6 +9,7 @@
 #include "pipeline/store/sorter.h"
 #include "stages/input/chrome/chrome_maker.h"
 #include "stages/input/formats.h"
+#include "stages/input/records/flow_tally.h"
 #include "stages/input/records/record_store.h"
 #include "stages/resolve/classes.h"
 
@@ -356,6 +357,16 @@ static inline bool store_plain(struct tm_chrome_maker *m, const struct tm_chrome
                                      e->dur.us * ps_per_us + e->dur.ps, correlation);
 }
 
+static void store_record(struct tm_chrome_maker *m, const struct tm_raw_record *raw)
+{
+    const struct tm_record *const r = &raw->record;
+
+    if (m->flows && tm_is_flow(r))
+        tm_flow_tally_add(m->flows, r->correlation, r->start_ps, (enum tm_kind)r->kind, false);
+    else
+        tm_record_store_add(m->store, raw);
+}
+
 /* One that has more, or has no signature. */
 TM_NOT_INLINE void store_any_known(struct tm_chrome_maker *m, const struct tm_chrome_event *e)
 {
@@ -380,7 +391,7 @@ TM_NOT_INLINE void store_any_known(struct tm_chrome_maker *m, const struct tm_ch
         tm_raw_number(&raw, &m->args, e->facts.ints[known->number]);
     else if (known->has_number)
         tm_raw_number(&raw, &m->args, known->value);
-    tm_record_store_add(m->store, &raw);
+    store_record(m, &raw);
 }
 
 /* Store the record of an event that equals an earlier one except for its numbers. */
@@ -480,7 +491,7 @@ static void store(struct tm_chrome_maker *m, const struct tm_chrome_event *e, en
         tm_record_store_add_timed(m->store, &raw, &times);
         return;
     }
-    tm_record_store_add(m->store, &raw);
+    store_record(m, &raw);
     if (m->arguments) {
         known.has_arguments = true;
         known.thread = tm_chrome_has_thread(sort) ? m->lately.thread : TM_NONE;
@@ -542,6 +553,8 @@ static tm_status open_parts(struct scan *s)
     *m = (struct tm_chrome_maker){ .run = s->run, .trace = s->trace, .tracks = &s->tracks };
     m->store = tm_record_store_new(s->trace, NULL);
     m->configs = tm_configs_new(s->trace);
+    if (s->trace->drops_flows)
+        m->flows = tm_flow_tally_new(s->run, TM_ACCOUNT_SORT, tm_budget_share(&s->run->budget, TM_ACCOUNT_SORT));
     s->reader = tm_chrome_reader_new(s->run, s->input, NULL);
     m->reader = s->reader;
     if (s->reader)
@@ -560,6 +573,7 @@ static void close_parts(struct scan *s)
     tm_chrome_arguments_free(s->maker.arguments);
     tm_configs_free(s->maker.configs);
     tm_record_store_free(s->maker.store);
+    tm_flow_tally_free(s->maker.flows);
     tm_chrome_tracks_close(&s->tracks);
 }
 
@@ -660,6 +674,19 @@ static void take_header(struct scan *s)
     }
 }
 
+/* Frees the tally: tracks are ordered with the same memory. */
+static void finish_flows(struct scan *s)
+{
+    struct tm_flow_tally *const flows = s->maker.flows;
+
+    if (!flows)
+        return;
+    tm_flow_tally_finish(flows);
+    s->trace->dropped_flows = tm_flow_tally_count(flows);
+    tm_flow_tally_free(flows);
+    s->maker.flows = NULL;
+}
+
 /* Begins and ends become spans, and every track is in order; then it is known how much each holds. */
 static void order_tracks(struct scan *s)
 {
@@ -699,6 +726,7 @@ static tm_status scan(struct scan *s)
     if (st != TM_OK)
         return st;
     tell_damage(s);
+    finish_flows(s);
     order_tracks(s);
     tm_chrome_tracks_finish(&s->tracks, tm_chrome_header(s->reader));
     if (tm_failed(s->run))

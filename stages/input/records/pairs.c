@@ -9,6 +9,7 @@
 #include "pipeline/store/groups.h"
 #include "pipeline/store/hash.h"
 #include "pipeline/store/sorter.h"
+#include "stages/input/records/flow_tally.h"
 
 /* The stack is an array that is never truncated; entries of the same bucket (a hash of the name) are chained from the
  * innermost outwards; the number of buckets grows with the stack, up to a quarter of the memory.  An entry that is
@@ -169,15 +170,6 @@ struct ordered_row {
     uint64_t order; /* its place among the records of the track */
 };
 
-/* The flow of the current key that was started last. */
-struct flow {
-    bool is_any; /* the key has flows */
-    bool has_begun;
-    bool has_ended;
-    bool is_chained; /* it needs no end */
-    uint64_t number; /* flows of the key before it */
-};
-
 /* Ends that come before the start of their flow, at its time. */
 enum { EARLY_MOST = 64, ORDER_STEP = 2 * EARLY_MOST /* between two records of the file */ };
 
@@ -189,7 +181,7 @@ struct join {
     struct tm_sorter *by_key, *by_time; /* struct ordered_row */
     struct tm_open_begins *open;        /* of the current key */
     uint64_t key;
-    struct flow flow;                     /* of the current key */
+    struct tm_key_flow flow;              /* of the current key */
     struct ordered_row early[EARLY_MOST]; /* of it, at one time, before its first start */
     size_t early_count;
     bool is_keyed; /* the track holds keys: it is not a line of the file */
@@ -291,33 +283,6 @@ static void push_open_ones(struct join *j)
 
 /* --- flows --- */
 
-static void end_flow(struct join *j)
-{
-    if (j->flow.is_any && !j->flow.is_chained && !(j->flow.has_begun && j->flow.has_ended))
-        tm_tally_add(&j->run->tallies, TM_TALLY_UNMATCHED_FLOW, 1);
-}
-
-/* out: the kind that it is */
-static enum tm_kind follow_flow(struct join *j, enum tm_kind kind, bool is_chained)
-{
-    struct flow *const flow = &j->flow;
-
-    if (is_chained && (!flow->has_begun || flow->has_ended))
-        kind = TM_FLOW_BEGIN;
-    flow->is_chained = is_chained;
-    if (kind == TM_FLOW_BEGIN && flow->has_begun) {
-        flow->number++;
-        if (flow->has_ended)
-            tm_tally_add(&j->run->tallies, TM_TALLY_REUSED_FLOW_ID, 1);
-        end_flow(j);
-        flow->has_ended = false;
-    }
-    flow->is_any = true;
-    flow->has_begun |= kind == TM_FLOW_BEGIN;
-    flow->has_ended |= kind == TM_FLOW_END;
-    return kind;
-}
-
 /* No start came at their time. */
 static void push_early(struct join *j)
 {
@@ -361,12 +326,12 @@ static void push_flow(struct join *j, const struct ordered_row *row)
     if (r->kind == TM_FLOW_BEGIN && !has_begun) {
         push_behind(j, &marked);
     } else if (!has_begun && keep_early(j, &marked)) {
-        (void)follow_flow(j, r->kind, false);
+        (void)tm_key_flow_follow(&j->flow, j->run, r->kind, false);
         return;
     } else if (r->kind != TM_FLOW_BEGIN && !has_begun) {
         r->flags |= TM_FLAG_OPEN;
     }
-    r->kind = (uint8_t)follow_flow(j, r->kind, is_chained);
+    r->kind = (uint8_t)tm_key_flow_follow(&j->flow, j->run, r->kind, is_chained);
     if (j->flow.number) /* viewers refuse a second flow of one id */
         r->correlation = tm_hash_mix(r->correlation, tm_hash_mix(j->flow.number, 0));
     tm_sorter_push(j->by_time, &marked);
@@ -376,9 +341,9 @@ static void push_flow(struct join *j, const struct ordered_row *row)
 
 static void turn_to(struct join *j, uint64_t key)
 {
-    end_flow(j);
+    tm_key_flow_end(&j->flow, j->run);
     push_early(j);
-    j->flow = (struct flow){ .is_any = false };
+    j->flow = (struct tm_key_flow){ .is_any = false };
     j->key = key;
     push_open_ones(j);
 }
@@ -438,72 +403,30 @@ static void refill_track(struct join *j)
 
 /* --- flows that are not drawn --- */
 
-/* All that decides whether a flow is whole.  PyTorch writes two ends of flows for each kernel: sorting these rows
- * instead of whole records, and these once instead of twice, takes 5 % off the inspection of such a file. */
-struct flow_end {
-    uint64_t key;
-    int64_t start_ps;
-    uint32_t kind; /* enum tm_kind */
-    bool is_chained;
-};
-
-static int compare_flow_ends(const void *a, const void *b)
-{
-    const struct flow_end *const x = a, *const y = b;
-
-    if (x->key != y->key)
-        return x->key < y->key ? -1 : 1;
-    return (x->start_ps > y->start_ps) - (x->start_ps < y->start_ps);
-}
-
-static uint64_t prefix_of_flow_ends(const void *row)
-{
-    return ((const struct flow_end *)row)->key;
-}
-
-/* out: whether the track has nothing but flows */
-static bool read_flow_ends(struct join *j, uint64_t track)
-{
-    struct tm_record_place place;
-    const struct tm_kept_record *kept;
-    bool is_all = true;
-
-    tm_record_store_begin(j->store, track, &place);
-    while (is_all && (kept = tm_record_store_next_row(&place))) {
-        is_all = tm_is_flow(&kept->record);
-        tm_sorter_push(j->by_key, &(struct flow_end){ .key = key_of(&kept->record),
-                                                      .start_ps = kept->record.start_ps,
-                                                      .kind = kept->record.kind,
-                                                      .is_chained = kept->record.flags & TM_FLAG_CHAINED });
-    }
-    tm_record_store_end(&place);
-    return is_all;
-}
-
 /* Tally the flows of a track as joining them would, and leave the records as they are.
  * out: false: the track has other records too, and nothing was tallied */
 static bool tally_flows(struct join *j, uint64_t track)
 {
-    const struct flow_end *end;
-    bool is_all;
+    struct tm_flow_tally *const tally =
+        tm_flow_tally_new(j->run, TM_ACCOUNT_SORT, tm_budget_share(&j->run->budget, TM_ACCOUNT_SORT));
+    struct tm_record_place place;
+    const struct tm_kept_record *kept;
+    bool is_all = true;
 
-    j->by_key = tm_sorter_new(j->run, TM_ACCOUNT_SORT, sizeof(struct flow_end),
-                              tm_budget_share(&j->run->budget, TM_ACCOUNT_SORT), compare_flow_ends);
-    if (!j->by_key)
+    if (!tally)
         return true;
-    tm_sorter_set_prefix(j->by_key, prefix_of_flow_ends);
-    is_all = read_flow_ends(j, track);
-    if (is_all) {
-        tm_sorter_finish(j->by_key);
-        while ((end = tm_sorter_next(j->by_key))) {
-            if (end->key != j->key)
-                turn_to(j, end->key);
-            (void)follow_flow(j, (enum tm_kind)end->kind, end->is_chained);
-        }
-        turn_to(j, 0);
+    tm_record_store_begin(j->store, track, &place);
+    while (is_all && (kept = tm_record_store_next_row(&place))) {
+        const struct tm_record *const r = &kept->record;
+
+        is_all = tm_is_flow(r);
+        if (is_all)
+            tm_flow_tally_add(tally, key_of(r), r->start_ps, (enum tm_kind)r->kind, r->flags & TM_FLAG_CHAINED);
     }
-    tm_sorter_free(j->by_key);
-    j->by_key = NULL;
+    tm_record_store_end(&place);
+    if (is_all)
+        tm_flow_tally_finish(tally);
+    tm_flow_tally_free(tally);
     return is_all;
 }
 
