@@ -3,14 +3,15 @@
 """Time and memory of the program beside programs that everybody has, on the same files in the same minutes.
 
     run.py [--events N] [--quick] [--rounds N] [--memory SIZE] [--generator auto|own|shared]
-           [--only chrome|xspace|real|perfetto|page|growth|peers|batch|merge] [--json FILE]
+           [--only chrome|xspace|real|goals|perfetto|page|growth|peers|batch|merge] [--json FILE]
 
 Every row runs once unmeasured, then once per round, one row after the other, so that what else the machine does
 meets all rows alike.  CPU is user and system time of the whole process; peak is the largest resident memory of all
 rounds; rates, ns and ratios come from the least CPU time.  A ratio compares CPU time per byte of the same content: with
 unpacking it, and with reading it, which is what writing it anew is measured by.  Nothing is asserted: ratios hold for
 a machine, and its load stands in the head.  --only real: PyTorch's largest files and that of a compilation among the
-traces of $TM_SHARED, which are also measured with all others where they are there.  --only perfetto: what the trace costs Perfetto's importer, as recorded
+traces of $TM_SHARED, which are also measured with all others where they are there.  --only goals: reports, inspections and
+a conversion with one process beside `igzip -dc` and beside the program that $TM_BASE names, and with two.  --only perfetto: what the trace costs Perfetto's importer, as recorded
 and converted.  --only page: how long a browser takes to open the report of a GPU profile.  --only growth: time and
 memory of reports from 10,000 to --events (20 M) events, at 32M and 256M.  --only peers: the same files in other tools,
 which `make bench-peers` installs.  --only batch: 1,000 small profiles with one worker and with several.  --only merge:
@@ -25,12 +26,14 @@ import shutil
 import statistics
 import subprocess
 import sys
+import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 import batch_merge  # noqa: E402
 import batch_times  # noqa: E402
+import goals  # noqa: E402
 import growth_times  # noqa: E402
 import page_times  # noqa: E402
 import peers_rows  # noqa: E402
@@ -46,6 +49,8 @@ QUICK_EVENTS = 250_000
 EVENTS, PAGE_EVENTS, GROWTH_EVENTS = 2_000_000, 5_000_000, 20_000_000  # where nothing is told
 LEAST_MEMORY = "32M"  # what --memory takes at least
 REAL_TRACES = SHARED / "traces"
+SMALLEST_RUN = Trace("the smallest run", HERE.parent / "data" / "tiny", 0, 0)
+MEMORY_FOLDER = Path("/dev/shm")  # for outputs whose CPU time is to have nothing of a disk's
 PYTORCH_FILES = 3  # the largest ones
 PYTHON_EVENTS = 250_000  # a loader that holds everything: 1.7 KB of memory per event
 BASELINES = ("igzip -dc", "gzip -dc", "inspect")
@@ -188,10 +193,24 @@ def xspace_rows(store, options):
     return rows
 
 
+def content_bytes(gz):
+    """As the end of the file says, for less than 4 GiB."""
+    with open(gz, "rb") as file:
+        file.seek(-4, os.SEEK_END)
+        return int.from_bytes(file.read(4), "little")
+
+
+def pytorch_files():
+    return sorted((REAL_TRACES / "kineto").glob("*.json.gz"), key=content_bytes)[-PYTORCH_FILES:]
+
+
+def compilation_files():
+    return sorted((REAL_TRACES / "logdir" / "compile").rglob("*.trace.json.gz"))[:1]
+
+
 def real_files():
     """Recorded profiles whose events share less than made ones do."""
-    largest = sorted((REAL_TRACES / "kineto").glob("*.json.gz"), key=lambda path: path.stat().st_size)[-PYTORCH_FILES:]
-    return largest + sorted((REAL_TRACES / "logdir" / "compile").rglob("*.trace.json.gz"))[:1]
+    return pytorch_files() + compilation_files()
 
 
 def real_rows(store, options):
@@ -275,8 +294,8 @@ def arguments():
     parser.add_argument("--memory", default="256M", help="--memory of the reports")
     parser.add_argument("--generator", choices=("auto", "own", "shared"), default="auto",
                         help="auto: that of $TM_SHARED where it is there")
-    parser.add_argument("--only", choices=("chrome", "xspace", "real", "perfetto", "page", "growth", "peers", "batch",
-                                           "merge"))
+    parser.add_argument("--only", choices=("chrome", "xspace", "real", "goals", "perfetto", "page", "growth", "peers",
+                                           "batch", "merge"))
     parser.add_argument("--keep", action="store_true", help="--only growth: keep the profiles, some GB")
     parser.add_argument("--json", metavar="FILE", help="everything, each round too")
     options = parser.parse_args()
@@ -360,6 +379,21 @@ def bench_growth(store, options):
     return any(point.problem or not point.is_within() for point in points)
 
 
+def bench_goals(store, options):
+    works = goals.works_of(store, options.events, pytorch_files(), compilation_files(), SMALLEST_RUN)
+    with tempfile.TemporaryDirectory(dir=MEMORY_FOLDER if MEMORY_FOLDER.is_dir() else None) as out:
+        rows, igzip = goals.make_rows(works, Row, BINARY, out)
+        head = head_of(options)
+        run_all(rows, options.rounds)
+        head["load_end"] = os.getloadavg()
+    print_head(head)
+    goals.print_works(works, igzip)
+    if options.json:
+        listed = [work.figures(igzip) for work in works if not work.problem()]
+        Path(options.json).write_text(json.dumps({**head, "works": listed}, indent=1) + "\n", encoding="utf-8")
+    return any(work.problem() for work in works)
+
+
 def bench_merge(options):
     def measure(out, memory):
         row = Row("merge", None, [BINARY, "batch", "merge", out, "--memory", memory, "--format", "html,json", "-q"])
@@ -408,8 +442,10 @@ def main():
         return bench_page(store, options)
     if options.only == "growth":
         return bench_growth(store, options)
-    if options.only == "peers" and not store.shared:
+    if options.only in ("peers", "goals") and not store.shared:
         sys.exit("bench: needs the generator of $TM_SHARED")
+    if options.only == "goals":
+        return bench_goals(store, options)
     if options.only == "real" and not real_files():
         sys.exit("bench: needs the traces of $TM_SHARED")
     if options.only == "peers":

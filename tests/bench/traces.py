@@ -101,6 +101,14 @@ class Store:
                           lambda path: pipe(["gzip", "-dc", gz], path))
         return xspace, Trace(f"gpu, JSON, {events:,} events of the XSpace", plain, plain.stat().st_size, events, gz)
 
+    def hosts(self, count, events):
+        """A run of several hosts, each with this many events, as its folder."""
+        more = ["--devices", 8, "--hosts", count, "--events", count * events, "--format", "xplane", "--logdir"]
+        source = self.shared.read_bytes() + repr(more).encode("utf-8")
+        path = self.made(f"hosts-{count}-{events}", "", source, lambda path: script(self.shared, path, "--quiet", *more))
+        profiles = list(path.rglob("*.xplane.pb"))
+        return Trace(f"{count} hosts", path, sum(p.stat().st_size for p in profiles), count * events)
+
     def recorded(self, gz):
         """A recorded profile in JSON, which stays where it is."""
         plain = self.made(f"recorded-{gz.name.removesuffix('.json.gz')}", ".json", gz.read_bytes(),
