@@ -460,15 +460,21 @@ static void count_event(struct memory_facts *f, const struct tm_allocation *a, i
         f->small_allocations++;
 }
 
+/* Allocators may have the same addresses. */
 static int by_address(const void *a, const void *b)
 {
     const struct touch *x = a, *y = b;
 
-    if (x->allocator != y->allocator)
-        return x->allocator < y->allocator ? -1 : 1;
     if (x->address != y->address)
         return x->address < y->address ? -1 : 1;
+    if (x->allocator != y->allocator)
+        return x->allocator < y->allocator ? -1 : 1;
     return (x->number > y->number) - (x->number < y->number);
+}
+
+static uint64_t address_prefix(const void *row)
+{
+    return ((const struct touch *)row)->address;
 }
 
 static void keep_touch(struct memory *m, const struct tm_allocation *a, bool is_allocation)
@@ -497,6 +503,8 @@ static bool make_tables(struct memory *m)
         return true;
     m->live_points = tm_rows_new_paged(m->run, TM_ACCOUNT_TABLES, sizeof(struct memory_point), share / 16, POINTS_PAGE);
     m->touches = tm_sorter_new(m->run, TM_ACCOUNT_TABLES, sizeof(struct touch), share / 8, by_address);
+    if (m->touches)
+        tm_sorter_set_prefix(m->touches, address_prefix);
     return m->live_points && m->touches;
 }
 
