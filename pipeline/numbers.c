@@ -33,6 +33,24 @@ static char *print_long_time(char *out, const char *sign, uint64_t seconds)
     return out;
 }
 
+/* A number of three digits at most, of which the last ones are decimals. */
+static char *print_time(char *out, bool is_negative, unsigned scaled, int decimals, const char *unit)
+{
+    char *to = out;
+
+    *to = '-';
+    to += is_negative;
+    for (unsigned place = 100, digits = 3; digits > 0; digits--, place /= 10) {
+        if ((int)digits == decimals)
+            *to++ = '.';
+        if (scaled >= place || (int)digits <= decimals + 1)
+            *to++ = (char)('0' + scaled / place % 10);
+    }
+    *to++ = ' ';
+    memcpy(to, unit, strlen(unit) + 1);
+    return out;
+}
+
 char *tm_format_time(char *out, int64_t ps)
 {
     static const struct {
@@ -59,12 +77,7 @@ char *tm_format_time(char *out, int64_t ps)
 
             if (scaled >= 1000)
                 continue;
-            if (decimals == 0)
-                (void)snprintf(out, TM_FORMAT_BYTES, "%s%" PRIu64 " %s", sign, scaled, unit[i].name);
-            else
-                (void)snprintf(out, TM_FORMAT_BYTES, "%s%" PRIu64 ".%0*" PRIu64 " %s", sign, scaled / scale, decimals,
-                               scaled % scale, unit[i].name);
-            return out;
+            return print_time(out, ps < 0, (unsigned)scaled, decimals, unit[i].name);
         }
         if (value < 1000 * unit[i].ps && i + 1 < sizeof(unit) / sizeof(unit[0])) {
             (void)snprintf(out, TM_FORMAT_BYTES, "%s1.00 %s", sign, unit[i + 1].name);

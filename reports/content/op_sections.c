@@ -495,6 +495,8 @@ struct kernel_tree {
     char (*shape)[SHAPE_BYTES];
     uint8_t *depth;
     size_t rows, room;
+    const char **name; /* of each variant: looked up once, and compared with the name of each row */
+    size_t variants;
 };
 
 /* in: also  where a figure that `of` lacks is looked up; NULL = nowhere */
@@ -517,12 +519,12 @@ static void add_kernel(struct kernel_tree *tree, const struct tm_value *of, cons
 }
 
 /* out: pick  the places of the variants of a name, the longest first; returned: how many, VARIANTS_EACH at most */
-static size_t pick_variants(const struct tm_value *rows, const char *name, size_t pick[VARIANTS_EACH])
+static size_t pick_variants(const struct kernel_tree *tree, const char *name, size_t pick[VARIANTS_EACH])
 {
     size_t n = 0;
 
-    for (size_t i = 0; i < tm_length(rows) && n < VARIANTS_EACH; i++)
-        if (strcmp(tm_text(tm_get(tm_at(rows, i), "name")), name) == 0)
+    for (size_t i = 0; i < tree->variants && n < VARIANTS_EACH; i++)
+        if (strcmp(tree->name[i], name) == 0)
             pick[n++] = i;
     return n;
 }
@@ -532,10 +534,12 @@ static void fill_tree(struct kernel_tree *tree, const struct tm_value *kernels, 
 {
     const struct tm_value *names = tm_get(kernels, "by_name"), *rows = tm_get(kernels, "rows");
 
+    for (size_t i = 0; i < tree->variants; i++)
+        tree->name[i] = tm_text(tm_get(tm_at(rows, i), "name"));
     for (size_t i = 0; i < tm_length(names); i++) {
         const struct tm_value *name = tm_at(names, i);
         size_t pick[VARIANTS_EACH];
-        const size_t count = i < UNFOLDED_MOST ? pick_variants(rows, tm_text(tm_get(name, "name")), pick) : 0;
+        const size_t count = i < UNFOLDED_MOST ? pick_variants(tree, tm_text(tm_get(name, "name")), pick) : 0;
         const bool is_one = count == 1 && tm_int(tm_get(name, "variants")) <= 1;
 
         add_kernel(tree, name, is_one ? tm_at(rows, pick[0]) : NULL, 0);
@@ -548,12 +552,14 @@ static void emit_kernel_tree(const struct tm_content *content, const struct tm_v
 {
     const size_t names = tm_length(tm_get(kernels, "by_name")),
                  unfolded = names < UNFOLDED_MOST ? names : UNFOLDED_MOST;
-    struct kernel_tree tree = { .room = names + unfolded * VARIANTS_EACH };
+    struct kernel_tree tree = { .room = names + unfolded * VARIANTS_EACH,
+                                .variants = tm_length(tm_get(kernels, "rows")) };
 
     tree.row = tm_content_take(content, tree.room * sizeof(*tree.row));
     tree.shape = tm_content_take(content, tree.room * sizeof(*tree.shape));
     tree.depth = tm_content_take(content, tree.room);
-    if (tree.row && tree.shape && tree.depth) {
+    tree.name = tm_content_take(content, tree.variants * sizeof(*tree.name));
+    if (tree.row && tree.shape && tree.depth && tree.name) {
         fill_tree(&tree, kernels, content->medium->room.is_paper ? PAPER_VARIANTS : VARIANTS_EACH);
         tm_emit_table(content, &(struct tm_table){ .id = "kernel-names",
                                                    .caption = "Kernels by total time, variants below each",
@@ -570,6 +576,7 @@ static void emit_kernel_tree(const struct tm_content *content, const struct tm_v
     tm_content_give(content, tree.row, tree.room * sizeof(*tree.row));
     tm_content_give(content, tree.shape, tree.room * sizeof(*tree.shape));
     tm_content_give(content, tree.depth, tree.room);
+    tm_content_give(content, tree.name, tree.variants * sizeof(*tree.name));
 }
 
 /* The two lists: for programs, and where only variants are known. */

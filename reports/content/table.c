@@ -200,7 +200,7 @@ const char *tm_cell_exact(const struct tm_cell *cell, char *out)
 
     out[0] = 0;
     if (is_whole)
-        (void)snprintf(out, TM_FORMAT_BYTES, "%" PRId64, whole_of(cell));
+        out[tm_int_text(out, whole_of(cell))] = 0;
     else if (is_double)
         out[tm_double_text(out, number_of(cell))] = 0;
     return out;

@@ -299,14 +299,14 @@ static size_t name_chars(const struct writer *out, size_t shown)
 static void put_cell_class(struct writer *out, const struct tm_cell *cell, bool has_exact, size_t row, size_t shown)
 {
     const char *const kind = has_exact ? "" : class_of(cell->kind);
+    const bool is_tree = shown == 0 && (out->table->depth || out->table->depths), is_empty = tm_cell_is_empty(cell);
     char class_name[CLASS_BYTES];
 
-    if (shown == 0 && (out->table->depth || out->table->depths))
+    if (is_tree)
         (void)snprintf(class_name, sizeof(class_name), "tree d%d", tm_table_depth(out->table, row));
-    else
-        (void)snprintf(class_name, sizeof(class_name), "%s%s%s", kind, *kind && tm_cell_is_empty(cell) ? " " : "",
-                       tm_cell_is_empty(cell) ? "none" : "");
-    put_class_if_any(out->w, class_name);
+    else if (*kind && is_empty)
+        (void)snprintf(class_name, sizeof(class_name), "%s none", kind);
+    put_class_if_any(out->w, is_tree || (*kind && is_empty) ? class_name : is_empty ? "none" : kind);
 }
 
 static void put_cell(struct writer *out, size_t row, size_t shown)

@@ -171,7 +171,10 @@ void tm_htmlw_attr(struct tm_htmlw *w, const char *name, const char *value)
 {
     if (is_cell(w->open[w->depth - 1]) && is_bare(value)) {
         assert(w->in_tag);
-        (void)fprintf(w->to, " %s=%s", name, value);
+        (void)fputc(' ', w->to);
+        (void)fputs(name, w->to);
+        (void)fputc('=', w->to);
+        (void)fputs(value, w->to);
         return;
     }
     begin_attr(w, name);
