@@ -298,17 +298,78 @@ static tm_status end_events(struct tm_host_run *host)
     return host->run->error.status;
 }
 
+/* Events that are made at once: they stay in the L1 cache until they are taken.  The call sites of those up to
+ * EVENTS_AHEAD are fetched meanwhile. */
+enum { EVENTS_TOGETHER = 16, EVENTS_AHEAD = 32 };
+
+struct resolved_together {
+    struct resolved resolved; /* first: take_record has it */
+    struct tm_event events[EVENTS_TOGETHER];
+};
+
+static tm_status take_alone(const struct resolved *r, const struct tm_merged *merged, uint32_t at)
+{
+    struct tm_raw_record raw = { .signature = 0 };
+    const struct tm_event *event;
+
+    tm_merged_get(merged, at, &raw);
+    event = tm_resolve(&r->host->resolver, merged->track[at], &raw);
+    return event ? r->take(r->to, event) : r->host->run->error.status;
+}
+
+static uint32_t least(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Those that need more than their call site are resolved alone. */
+static tm_status take_records(void *to, const struct tm_merged *merged)
+{
+    struct resolved_together *const t = to;
+    struct tm_run *const run = t->resolved.host->run;
+    struct tm_resolver *const resolver = &t->resolved.host->resolver;
+    const struct tm_track *const last = merged->track[merged->count - 1];
+
+    run->progress.device = last->device == TM_NONE ? 0 : last->device + 1;
+    tm_progress_events(&run->progress, merged->count);
+    for (uint32_t at = 0, expected = 0; at < merged->count;) {
+        const uint32_t most = least(merged->count - at, EVENTS_TOGETHER);
+        const uint32_t soon = least(merged->count, at + EVENTS_AHEAD);
+        tm_status st = TM_OK;
+        uint32_t made;
+
+        tm_resolve_expect_many(resolver, merged, expected, soon - expected);
+        expected = soon;
+        made = tm_resolve_many(resolver, merged, at, most, t->events);
+        for (uint32_t i = 0; i < made && st == TM_OK; i++)
+            st = t->resolved.take(t->resolved.to, &t->events[i]);
+        at += made;
+        if (st == TM_OK && made < most)
+            st = take_alone(&t->resolved, merged, at++);
+        if (st != TM_OK)
+            return st;
+    }
+    return TM_OK;
+}
+
+static void give_in_order(struct tm_host_run *host, bool gives_own, tm_take_event *take, void *to)
+{
+    struct resolved_together together = { .resolved = { host, take, to } };
+
+    tm_order(host->source, gives_own, take_record, take_records, &together);
+}
+
 tm_status tm_host_events(struct tm_host_run *host, tm_take_event *take, void *to)
 {
     begin_events(host, "writing");
-    tm_order(host->source, true, expect_record, take_record, &(struct resolved){ host, take, to });
+    give_in_order(host, true, take, to);
     return end_events(host);
 }
 
 tm_status tm_host_bare_events(struct tm_host_run *host, tm_take_event *take, void *to)
 {
     begin_events(host, "analyzing");
-    tm_order(host->source, false, expect_record, take_record, &(struct resolved){ host, take, to });
+    give_in_order(host, false, take, to);
     return end_events(host);
 }
 

@@ -63,6 +63,7 @@ struct order {
     struct loser *losers; /* of all groups */
     struct tm_batch *batches; /* of the heads */
     struct tm_merged *merged; /* records that are given together; NULL = each is given alone */
+    bool turns_often;         /* the next record is mostly that of another track: it is not worth looking for a run */
     uint32_t group_count;
     size_t opened, most;
     uint64_t cutoff; /* tracks with fewer records are sorted */
@@ -434,7 +435,6 @@ static void open_tracks(struct order *o)
 
 /* Who gets the records. */
 struct taker {
-    tm_expect_record *expect; /* NULL = not wanted */
     tm_take_record *take;
     tm_take_many *take_many; /* NULL = each record is taken alone */
     void *to;
@@ -464,8 +464,6 @@ static tm_status give_run(struct order *o, struct head *head, int64_t until_ps, 
         *more = true;
         if (st == TM_OK && !step_in_batch(head))
             st = advance(o, head, more);
-        if (*more)
-            expect_next(head, taker->expect, taker->to);
     } while (st == TM_OK && *more && head->raw.record.start_ps < until_ps && *most &&
              !(o->merged && is_in_columns(head)));
     return st;
@@ -517,7 +515,7 @@ static tm_status collect_group(struct order *o, struct group *g, int64_t until_p
     while (st == TM_OK && g->left && left && to->count < TM_MERGED_RECORDS) {
         struct node *const node = &g->nodes[g->first];
         struct head *const head = node->head;
-        const int64_t stays_ps = stays_until(g);
+        const int64_t stays_ps = o->turns_often ? INT64_MIN : stays_until(g);
         bool more = true;
         uint32_t at;
 
@@ -728,11 +726,20 @@ static tm_status order_all(struct order *o, uint64_t slice, const struct taker *
     return st;
 }
 
-tm_status tm_order(struct tm_source *source, bool gives_own, tm_expect_record *expect, tm_take_record *take, void *to)
+/* in: o  without tracks */
+static void collect_records(struct order *o)
+{
+    o->merged = tm_take(&o->run->budget, TM_ACCOUNT_SORT, sizeof(*o->merged), &o->run->error);
+}
+
+tm_status tm_order(struct tm_source *source, bool gives_own, tm_take_record *take, tm_take_many *take_many, void *to)
 {
     struct order o = order_of(source, gives_own, 1);
 
-    return order_all(&o, UINT64_MAX, &(struct taker){ .expect = expect, .take = take, .to = to });
+    o.turns_often = true;
+    if (take_many)
+        collect_records(&o);
+    return order_all(&o, UINT64_MAX, &(struct taker){ .take = take, .take_many = take_many, .to = to });
 }
 
 tm_status tm_order_in_parts(struct tm_source *source, bool gives_own, const struct tm_part_order *parts)
@@ -755,7 +762,7 @@ tm_status tm_order_by_device(struct tm_source *source, uint64_t slice, tm_take_r
     struct order o = order_of(source, false, source->trace->device_count + 1);
 
     if (take_many)
-        o.merged = tm_take(&o.run->budget, TM_ACCOUNT_SORT, sizeof(*o.merged), &o.run->error);
+        collect_records(&o);
     return order_all(&o, slice, &(struct taker){ .take = take, .take_many = take_many, .to = to });
 }
 

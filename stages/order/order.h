@@ -19,9 +19,9 @@ typedef tm_status tm_take_many(void *to, const struct tm_merged *merged);
  * possible targets, track, input order).  Ordered tracks, which are nearly all, are merged as they are read, at most
  * 255 at a time; the others are sorted externally.
  * in:     gives_own  records include their arguments, if the trace keeps them
- *         expect     NULL = not wanted
+ *         take_many  gets those that have a number; NULL: `take` gets each of them
  * errors: of the input, of the spill files, and the status of `take`, which stops immediately */
-tm_status tm_order(struct tm_source *source, bool gives_own, tm_expect_record *expect, tm_take_record *take, void *to);
+tm_status tm_order(struct tm_source *source, bool gives_own, tm_take_record *take, tm_take_many *take_many, void *to);
 /* The same, but device by device: a slice of the host's records (and of all records on no device), then those of each
  * device that start before the host's next one.  Records of the host, and of each device, are in the order of tm_order
  * among themselves, and when a record of a device comes, all records of the host that start before it have come.

@@ -593,10 +593,14 @@ bool tm_is_known_id(struct tm_resolver *r, const struct tm_track *track, const s
 
 /* Whether an event is inside an execution or a compilation of its thread: unclassified events are then part of the
  * runtime.  Requires stream order; remembers one end per thread. */
+static inline bool starts_inside(const struct tm_resolver *r, const struct tm_track *track, int64_t start_ps)
+{
+    return r->inside_until_ps && track->thread < r->trace->thread_count && start_ps < r->inside_until_ps[track->thread];
+}
+
 static bool is_inside_runtime(const struct tm_resolver *r, const struct tm_track *track, const struct tm_record *record)
 {
-    return r->inside_until_ps && track->thread < r->trace->thread_count &&
-           record->start_ps < r->inside_until_ps[track->thread];
+    return starts_inside(r, track, record->start_ps);
 }
 
 static void note_runtime(struct tm_resolver *r, const struct tm_track *track, const struct tm_record *record)
@@ -985,13 +989,34 @@ const struct tm_event *tm_resolve(struct tm_resolver *r, const struct tm_track *
 
 enum { CACHE_LINE_BYTES = 64 };
 
-void tm_resolve_expect(const struct tm_resolver *r, const struct tm_track *track, const struct tm_raw_record *raw)
+/* Inline: the compiler takes a function that only prefetches for one that does nothing. */
+TM_INLINE void fetch_call_site(const struct tm_site_rows *rows, uint32_t signature)
 {
-    const bool is_inside = is_inside_runtime(r, track, &raw->record);
-    const uint8_t *const site = tm_site_rows_place(&r->call_sites->rows[is_inside], raw->signature);
+    const uint8_t *const site = tm_site_rows_place(rows, signature);
 
     for (size_t at = 0; at < offsetof(struct tm_call_site, config); at += CACHE_LINE_BYTES)
         __builtin_prefetch(site + at, 1);
+}
+
+void tm_resolve_expect(const struct tm_resolver *r, const struct tm_track *track, const struct tm_raw_record *raw)
+{
+    const bool is_inside = is_inside_runtime(r, track, &raw->record);
+
+    fetch_call_site(&r->call_sites->rows[is_inside], raw->signature);
+}
+
+void tm_resolve_expect_many(const struct tm_resolver *r, const struct tm_merged *merged, uint32_t first, uint32_t count)
+{
+    const struct tm_launches *const launches = r->launches;
+
+    for (uint32_t i = first; i < first + count; i++) {
+        const uint64_t at = merged->correlation[i] - launches->least_key;
+
+        fetch_call_site(&r->call_sites->rows[starts_inside(r, merged->track[i], merged->start_ps[i])],
+                        merged->signature[i]);
+        if (at < launches->used)
+            __builtin_prefetch(&launches->rows[at]);
+    }
 }
 
 /* A step of the host's markers, and the times that are in it; equal ones = none. */

@@ -319,6 +319,9 @@ const struct tm_event *tm_resolve(struct tm_resolver *resolver, const struct tm_
  * time order, waiting for it took 7% of the time of a conversion, and this takes 2%. */
 void tm_resolve_expect(const struct tm_resolver *resolver, const struct tm_track *track,
                        const struct tm_raw_record *raw);
+/* The same for records from `first` on, with their launches. */
+void tm_resolve_expect_many(const struct tm_resolver *resolver, const struct tm_merged *merged, uint32_t first,
+                            uint32_t count);
 
 /* Resolve records from `first` on, as long as they take no more than a look at their call sites.
  * out:    events  `count` of them at most, valid until the next call of tm_resolve

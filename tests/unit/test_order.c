@@ -237,7 +237,7 @@ static void check_shape(const struct shape *shape, uint64_t seed, bool spills)
     test_run_init(&run);
     made = make_source(&run, shape, seed);
     expect(made, &taken);
-    assert_int_equal(tm_order(&made->source, true, NULL, take, &taken), TM_OK);
+    assert_int_equal(tm_order(&made->source, true, take, NULL, &taken), TM_OK);
     assert_int_equal(taken.at, taken.count);
     if (spills)
         assert_true(run.budget.spilled_bytes > 0);
@@ -338,7 +338,7 @@ static void a_refusal_ends_it_at_once(void **state)
         made = make_source(&run, &shape, 50);
         expect(made, &taken);
         taken.refuse_at = at;
-        assert_int_equal(tm_order(&made->source, true, NULL, take, &taken), TM_ERR_OUTPUT);
+        assert_int_equal(tm_order(&made->source, true, take, NULL, &taken), TM_ERR_OUTPUT);
         assert_int_equal(taken.at, at - 1);
         free(taken.expected);
         free_source(made);
@@ -360,7 +360,7 @@ static void a_record_that_cannot_be_read_ends_it(void **state)
         made = make_source(&run, &shape, 50);
         expect(made, &taken);
         made->fail_at = at;
-        assert_int_equal(tm_order(&made->source, true, NULL, take, &taken), TM_ERR_INPUT);
+        assert_int_equal(tm_order(&made->source, true, take, NULL, &taken), TM_ERR_INPUT);
         assert_string_equal(run.error.what, "cannot be read");
         free(taken.expected);
         free_source(made);
@@ -386,18 +386,32 @@ static tm_status take_of_group(void *to, const struct tm_track *track, const str
 
 static const struct made_source *many_of; /* whose records are completed */
 
-static tm_status take_filled(void *to, const struct tm_track *track, const struct tm_raw_record *raw)
+static struct tm_raw_record completed(const struct tm_raw_record *raw)
 {
     struct tm_raw_record filled = *raw;
 
     if (raw->signature)
         tm_fill_record(many_of->source.signatures, &filled);
+    return filled;
+}
+
+static tm_status take_filled(void *to, const struct tm_track *track, const struct tm_raw_record *raw)
+{
+    const struct tm_raw_record filled = completed(raw);
+
     return take_of_group(to, track, &filled);
+}
+
+static tm_status take_completed(void *to, const struct tm_track *track, const struct tm_raw_record *raw)
+{
+    const struct tm_raw_record filled = completed(raw);
+
+    return take(to, track, &filled);
 }
 
 static uint64_t taken_together;
 
-static tm_status take_many(void *to, const struct tm_merged *merged)
+static void give_each(void *to, const struct tm_merged *merged, tm_take_record *take_one)
 {
     assert_in_range(merged->count, 1, TM_MERGED_RECORDS);
     taken_together += merged->count > 1;
@@ -406,8 +420,19 @@ static tm_status take_many(void *to, const struct tm_merged *merged)
 
         tm_merged_get(merged, i, &raw);
         assert_int_not_equal(raw.signature, 0);
-        assert_int_equal(take_filled(to, merged->track[i], &raw), TM_OK);
+        assert_int_equal(take_one(to, merged->track[i], &raw), TM_OK);
     }
+}
+
+static tm_status take_many(void *to, const struct tm_merged *merged)
+{
+    give_each(to, merged, take_filled);
+    return TM_OK;
+}
+
+static tm_status take_all_completed(void *to, const struct tm_merged *merged)
+{
+    give_each(to, merged, take_completed);
     return TM_OK;
 }
 
@@ -455,6 +480,44 @@ static void check_by_device(const struct shape *shape, uint64_t slice, bool is_m
     assert_ledger_is_even(&run);
 }
 
+/* As check_shape, with records that have a number taken together. */
+static void check_together(const struct shape *shape, uint64_t seed)
+{
+    struct tm_signatures signatures = { .run = NULL };
+    struct made_source *made;
+    struct tm_run run;
+    struct taken all;
+
+    test_run_init(&run);
+    made = make_source(&run, shape, seed);
+    expect(made, &all);
+    tm_signatures_init(&signatures, &run, 1 << 20);
+    made->source.signatures = &signatures;
+    many_of = made;
+    assert_int_equal(tm_order(&made->source, true, take_completed, take_all_completed, &all), TM_OK);
+    assert_int_equal(all.at, all.count);
+    tm_signatures_release(&signatures);
+    free(all.expected);
+    free_source(made);
+    assert_ledger_is_even(&run);
+}
+
+static void records_are_taken_together_in_order(void **state)
+{
+    static const struct shape shapes[] = {
+        { .tracks = 1, .per_track = 700, .range_ps = 5000 },
+        { .tracks = 12, .per_track = 300, .range_ps = 900 },
+        { .tracks = 12, .per_track = 100, .range_ps = 5000, .unsorted_in = 5 },
+        { .tracks = 400, .per_track = 10, .range_ps = 5000 },
+    };
+
+    (void)state;
+    taken_together = 0;
+    for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++)
+        check_together(&shapes[i], 300 + i);
+    assert_true(taken_together > 10);
+}
+
 static void devices_take_turns_behind_the_host(void **state)
 {
     static const struct shape shapes[] = {
@@ -488,7 +551,7 @@ static tm_status job(struct tm_run *run)
     made = make_source(run, &shape, 60);
     expect(made, &taken);
     run->budget.refuse_in = refuse_in;
-    st = tm_order(&made->source, true, NULL, take, &taken);
+    st = tm_order(&made->source, true, take, NULL, &taken);
     free(taken.expected);
     free_source(made);
     return st;
@@ -510,6 +573,7 @@ int main(void)
         cmocka_unit_test(what_does_not_fit_is_spilled),
         cmocka_unit_test(more_tracks_than_can_be_open_are_merged),
         cmocka_unit_test(devices_take_turns_behind_the_host),
+        cmocka_unit_test(records_are_taken_together_in_order),
         cmocka_unit_test(a_refusal_ends_it_at_once),
         cmocka_unit_test(a_record_that_cannot_be_read_ends_it),
         cmocka_unit_test(each_refused_request_ends_clean),
