@@ -17,7 +17,7 @@
 
 static inline int64_t tm_out_ns(int64_t ps)
 {
-    return ps / 1000 + (ps % 1000 >= 500);
+    return (int64_t)(((uint64_t)ps + 500) / 1000);
 }
 
 enum tm_out_sort {

@@ -228,7 +228,7 @@ static void test_each(void **state)
 {
     struct tm_run run;
     struct tm_lanes *lanes;
-    size_t at = 0;
+    struct tm_lane_span *last = NULL;
 
     (void)state;
     test_run_init(&run);
@@ -241,18 +241,17 @@ static void test_each(void **state)
     assert_int_equal(tm_lanes_next_end(lanes, 60)->track, 2);
     assert_null(tm_lanes_next_end(lanes, 60));
     for (const uint64_t *expected = (const uint64_t[]){ 0, 1, 3, 4, 9 }; *expected < 9; expected++) {
-        struct tm_lane_span *const span = tm_lanes_each(lanes, &at);
-
-        assert_non_null(span);
-        assert_int_equal(span->track, *expected);
-        span->event.start_ps = 60; /* as a cut does */
+        last = tm_lanes_each(lanes, last);
+        assert_non_null(last);
+        assert_int_equal(last->track, *expected);
+        last->event.start_ps = 60; /* as a cut does */
     }
-    assert_null(tm_lanes_each(lanes, &at));
+    assert_null(tm_lanes_each(lanes, last));
     tm_lanes_changed(lanes);
-    at = 0;
+    last = NULL;
     for (const uint64_t *expected = (const uint64_t[]){ 4, 3, 1, 0, 9 }; *expected < 9; expected++)
-        assert_int_equal(tm_lanes_each_back(lanes, &at)->track, *expected);
-    assert_null(tm_lanes_each_back(lanes, &at));
+        assert_int_equal((last = tm_lanes_each_back(lanes, last))->track, *expected);
+    assert_null(tm_lanes_each_back(lanes, last));
     for (const uint64_t *expected = (const uint64_t[]){ 0, 1, 3, 4, 9 }; *expected < 9; expected++)
         assert_int_equal(tm_lanes_next_end(lanes, 100)->track, *expected); /* all of the same length now */
     tm_lanes_free(lanes);

@@ -453,8 +453,8 @@ static void drop(struct tm_exporter *e, const struct tm_event *event, enum tm_ta
     exporter_lose_flow(e, event);
 }
 
-static tm_strid exporter_category(struct tm_exporter *e, const struct tm_event *event);
-static int64_t exporter_time(struct tm_exporter *e, int64_t ps);
+static inline tm_strid exporter_category(struct tm_exporter *e, const struct tm_event *event);
+static inline int64_t exporter_time(struct tm_exporter *e, int64_t ps);
 static void exporter_begin_derived(struct tm_exporter *e);
 static void exporter_write_derived(struct tm_exporter *e);
 
@@ -526,25 +526,23 @@ static uint64_t exporter_launch_arrow(const struct tm_exporter *e, const struct 
 
 /* --- writing --- */
 
-/* Complete the event of a span, which may have been released, for the writer, with those of its marks.  The span is as
- * before when the writer has it: a copy for each start and each end costs 5% of the writing. */
+/* Complete the event of a span, which may have been released, for the writer, with those of its marks.  The span keeps
+ * its marks: a copy for each start and each end costs 5% of the writing. */
 static inline void give_event(struct tm_exporter *e, struct tm_lane_span *span, uint8_t marks,
                               void (*take)(struct tm_trace_writer *w, const struct tm_out_event *event))
 {
     struct tm_out_event *const event = &span->event;
-    const struct tm_trace *const trace = event->trace;
     const uint8_t all = event->marks;
 
     event->row = tm_out_rows_use(e->rows, e->writer, span->track, span->lane, &e->counts.rows);
     event->marks &= marks;
-    event->trace = event->template ? e->trace : trace;
+    if (event->template)
+        event->trace = e->trace;
     take(e->writer, event);
-    event->row = NULL;
     event->marks = all;
-    event->trace = trace;
 }
 
-static void write_begin(struct tm_exporter *e, struct tm_lane_span *span)
+static inline void write_begin(struct tm_exporter *e, struct tm_lane_span *span)
 {
     const struct tm_trace_writer_type *const type = e->writer->type;
 
@@ -554,7 +552,7 @@ static void write_begin(struct tm_exporter *e, struct tm_lane_span *span)
         give_event(e, span, type->writes_ends ? (uint8_t)~TM_OUT_CUTS : UINT8_MAX, type->begin);
 }
 
-static void write_end(struct tm_exporter *e, struct tm_lane_span *span)
+static inline void write_end(struct tm_exporter *e, struct tm_lane_span *span)
 {
     const struct tm_trace_writer_type *const type = e->writer->type;
 
@@ -608,7 +606,7 @@ static void end_empty(struct tm_exporter *e, struct tm_lanes *lanes, uint64_t tr
 }
 
 /* in: span  track, key and event, without its row */
-static void exporter_add_span(struct tm_exporter *e, struct tm_lanes *lanes, struct tm_lane_span *span)
+TM_INLINE void exporter_add_span(struct tm_exporter *e, struct tm_lanes *lanes, struct tm_lane_span *span)
 {
     bool is_open;
 
@@ -661,21 +659,23 @@ static tm_strid own_category(struct tm_exporter *e, struct tm_arguments list)
     return 0;
 }
 
-static tm_strid category_in_template(struct tm_exporter *e, uint32_t number)
+TM_NOT_INLINE tm_strid learn_category(struct tm_exporter *e, struct tm_known_category *known, uint32_t number)
 {
-    struct tm_known_category *const known = &e->categories[number % TM_KNOWN_CATEGORIES];
+    const struct tm_argument_template *const template = tm_argument_template(e->trace->templates, number);
 
-    if (known->template != number) {
-        const struct tm_argument_template *const template = tm_argument_template(e->trace->templates, number);
-
-        *known = (struct tm_known_category){
-            number, own_category(e, (struct tm_arguments){ .bytes = template->list, .length = template->length })
-        };
-    }
+    *known = (struct tm_known_category){ number, own_category(e, (struct tm_arguments){ .bytes = template->list,
+                                                                                        .length = template->length }) };
     return known->category;
 }
 
-static tm_strid exporter_category(struct tm_exporter *e, const struct tm_event *event)
+static inline tm_strid category_in_template(struct tm_exporter *e, uint32_t number)
+{
+    struct tm_known_category *const known = &e->categories[number % TM_KNOWN_CATEGORIES];
+
+    return known->template == number ? known->category : learn_category(e, known, number);
+}
+
+static inline tm_strid exporter_category(struct tm_exporter *e, const struct tm_event *event)
 {
     const tm_strid own = event->record.flags & TM_FLAG_TEMPLATE ? category_in_template(e, event->record.common)
                                                                 : own_category(e, event->own);
@@ -685,7 +685,7 @@ static tm_strid exporter_category(struct tm_exporter *e, const struct tm_event *
     return is_telling((enum tm_class)event->record.class) ? e->classes[event->record.class] : 0;
 }
 
-static void exporter_take_span(struct tm_exporter *e, const struct tm_export_item *item)
+TM_INLINE void exporter_take_span(struct tm_exporter *e, const struct tm_export_item *item)
 {
     const struct tm_record *const record = &item->event->record;
     const uint64_t key = record->correlation ? record->correlation : 1;
@@ -729,11 +729,11 @@ static int64_t earlier(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-static void end_spans(struct tm_exporter *e, struct tm_lanes *lanes, int64_t time_ps)
+static inline void end_spans(struct tm_exporter *e, struct tm_lanes *lanes, int64_t time_ps)
 {
     struct tm_lane_span *ended;
 
-    while ((ended = tm_lanes_next_end(lanes, time_ps)))
+    while (tm_lanes_may_end(lanes, time_ps) && (ended = tm_lanes_next_end(lanes, time_ps)))
         if (!is_written(e, ended) && !ended->is_over)
             write_end(e, ended);
 }
@@ -751,10 +751,9 @@ static void exporter_end_spans(struct tm_exporter *e, int64_t time_ps)
 static void cut_spans(struct tm_exporter *e, struct tm_lanes *lanes, int64_t time_ps)
 {
     const bool inner_first = e->writer->type->writes_ends;
-    const struct tm_lane_span *span;
-    size_t at = 0;
+    const struct tm_lane_span *span = NULL;
 
-    while ((span = inner_first ? tm_lanes_each_back(lanes, &at) : tm_lanes_each(lanes, &at))) {
+    while ((span = inner_first ? tm_lanes_each_back(lanes, span) : tm_lanes_each(lanes, span))) {
         struct tm_lane_span piece = *span;
 
         if (span->is_over)
@@ -767,10 +766,9 @@ static void cut_spans(struct tm_exporter *e, struct tm_lanes *lanes, int64_t tim
 
 static void resume_spans(struct tm_exporter *e, struct tm_lanes *lanes, int64_t time_ps)
 {
-    struct tm_lane_span *span;
-    size_t at = 0;
+    struct tm_lane_span *span = NULL;
 
-    while ((span = tm_lanes_each(lanes, &at))) {
+    while ((span = tm_lanes_each(lanes, span))) {
         const uint8_t marks = span->event.marks;
         const bool is_clipped = !(marks & TM_OUT_CONTINUES) && marks & TM_OUT_CUT_BEGIN;
 
@@ -790,10 +788,9 @@ static void resume_spans(struct tm_exporter *e, struct tm_lanes *lanes, int64_t 
 static void end_work(struct tm_exporter *e)
 {
     const bool inner_first = e->writer->type->writes_ends;
-    struct tm_lane_span *span;
-    size_t at = 0;
+    struct tm_lane_span *span = NULL;
 
-    while ((span = inner_first ? tm_lanes_each_back(e->work_lanes, &at) : tm_lanes_each(e->work_lanes, &at))) {
+    while ((span = inner_first ? tm_lanes_each_back(e->work_lanes, span) : tm_lanes_each(e->work_lanes, span))) {
         if (!span->is_over && !is_written(e, span))
             write_end(e, span);
         span->is_over = true;
@@ -921,16 +918,19 @@ const struct tm_export_counts *tm_exporter_counts(const struct tm_exporter *e)
 /* --- time --- */
 
 /* A time of the host on the output's clock.  errors: 0, and TM_ERR_LIMIT: it is before its start, or does not fit */
-static int64_t exporter_time(struct tm_exporter *e, int64_t ps)
+TM_NOT_INLINE int64_t refuse_time(struct tm_exporter *e)
 {
-    int64_t time_ps;
-
-    if (tm_clock_at(&e->clock, ps, &time_ps) && time_ps >= 0)
-        return time_ps;
     (void)tm_fail(&e->run->error, TM_ERR_LIMIT, -1,
                   "an event of host '%s' is before the start of the output's clock, or too far after it",
                   e->trace->host_name);
     return 0;
+}
+
+static inline int64_t exporter_time(struct tm_exporter *e, int64_t ps)
+{
+    int64_t time_ps;
+
+    return tm_clock_at(&e->clock, ps, &time_ps) && time_ps >= 0 ? time_ps : refuse_time(e);
 }
 
 /* The current file ends, and another one starts.  in: end_ps  of the calls */
@@ -968,7 +968,7 @@ static void cut_where_wanted(struct tm_exporter *e, int64_t time_ps)
 }
 
 /* Write everything that precedes a start at this time: computed rows, and ends.  After a failed cut no file is open. */
-static void advance(struct tm_exporter *e, int64_t time_ps)
+TM_NOT_INLINE void advance(struct tm_exporter *e, int64_t time_ps)
 {
     while (e->derived && e->derived_part.start_ps <= time_ps && e->derived_part.start_ps < part_end(e)) {
         exporter_end_spans(e, e->derived_part.start_ps);
@@ -978,6 +978,21 @@ static void advance(struct tm_exporter *e, int64_t time_ps)
         exporter_write_derived(e);
     }
     exporter_end_spans(e, time_ps);
+}
+
+/* The next start is at this time: it is not before the one before. */
+static inline void reach(struct tm_exporter *e, int64_t time_ps)
+{
+    const bool has_derived = e->derived && e->derived_part.start_ps <= time_ps;
+
+    if (time_ps == e->now_ps)
+        return;
+    e->now_ps = time_ps;
+    if (has_derived || e->work_lanes)
+        advance(e, time_ps);
+    else
+        end_spans(e, e->lanes, time_ps);
+    e->empty_spans = 0;
 }
 
 /* --- calls that launched the work of selected devices --- */
@@ -1099,6 +1114,7 @@ tm_status tm_exporter_begin_host(struct tm_exporter *e, const struct tm_trace *t
     if (e->filter)
         tm_event_filter_begin_host(e->filter, trace);
     begin_launches(e);
+    e->takes_all = !e->filter && !e->options.has_device && !e->options.border && !e->launches.sorter && !e->may_cut;
     exporter_begin_derived(e);
     return e->run->error.status;
 }
@@ -1113,7 +1129,7 @@ tm_status tm_exporter_end_host(struct tm_exporter *e)
 
 /* --- events --- */
 
-static const struct tm_track *find_track(struct tm_exporter *e, uint64_t number)
+static inline const struct tm_track *find_track(struct tm_exporter *e, uint64_t number)
 {
     struct tm_known_track *const known = &e->tracks[number % TM_KNOWN_TRACKS];
 
@@ -1165,7 +1181,7 @@ static enum choice choose(struct tm_exporter *e, struct tm_export_item *item)
 }
 
 /* A span or an instant, with the counters that it brings. */
-static void take_other(struct tm_exporter *e, const struct tm_export_item *item)
+TM_INLINE void take_other(struct tm_exporter *e, const struct tm_export_item *item)
 {
     const uint8_t class = item->event->record.class;
 
@@ -1207,9 +1223,7 @@ static void take_wanted(struct tm_exporter *e, const struct tm_export_item *item
     const struct tm_event *const event = item->event;
 
     assert(item->start_ps >= e->now_ps); /* the order of the stream */
-    if (item->start_ps > e->now_ps)
-        advance(e, item->start_ps);
-    e->now_ps = item->start_ps;
+    reach(e, item->start_ps);
     if (is_border(e, &event->record))
         e->options.at_border(e->options.to, item->start_ps);
     if (!stays_together(e, event))
@@ -1224,10 +1238,31 @@ static void take_wanted(struct tm_exporter *e, const struct tm_export_item *item
         take_other(e, item);
 }
 
+/* A span, where nothing that was asked for may leave it out or end a file before it: nearly all events of a
+ * conversion. */
+TM_INLINE void take_whole_span(struct tm_exporter *e, const struct tm_event *event)
+{
+    const struct tm_record *const record = &event->record;
+    const struct tm_export_item item = { .event = event,
+                                         .track = find_track(e, record->track),
+                                         .number = record->track,
+                                         .start_ps = exporter_time(e, record->start_ps),
+                                         .end_ps = exporter_time(e, record->start_ps + record->dur_ps),
+                                         .is_whole = true };
+
+    reach(e, item.start_ps);
+    if (!tm_failed(e->run))
+        take_other(e, &item);
+}
+
 tm_status tm_exporter_take(struct tm_exporter *e, const struct tm_event *event)
 {
     struct tm_export_item item;
 
+    if (e->takes_all && event->record.kind == TM_SPAN) {
+        take_whole_span(e, event);
+        return e->run->error.status;
+    }
     place(e, event, &item);
     const enum choice choice = choose(e, &item);
 

@@ -64,6 +64,17 @@ enum { TM_LANE_DEPTH = 512, TM_LANES_MOST = 4096 /* of one track */ };
 
 struct tm_lanes;
 
+/* Where a struct tm_lanes starts. */
+struct tm_lanes_head {
+    int64_t first_end_ps; /* no open span ends before it */
+};
+
+/* Whether tm_lanes_next_end may have one. */
+static inline bool tm_lanes_may_end(const struct tm_lanes *lanes, int64_t until_ps)
+{
+    return ((const struct tm_lanes_head *)(const void *)lanes)->first_end_ps <= until_ps;
+}
+
 struct tm_lanes_options {
     enum tm_account account; /* charged for the memory */
     size_t memory_bytes;     /* for all open spans, with their data */
@@ -104,9 +115,9 @@ uint32_t tm_lanes_innermost(const struct tm_lanes *lanes, uint64_t track);
 
 /* All open spans, outer ones before inner ones, in the order in which they were opened, or the other way round: to cut
  * them.  start_ps, marks and flow may be changed in place; then tm_lanes_changed has to follow.
- * in: *at  0 at first.  out: NULL at the end */
-struct tm_lane_span *tm_lanes_each(struct tm_lanes *lanes, size_t *at);
-struct tm_lane_span *tm_lanes_each_back(struct tm_lanes *lanes, size_t *at);
+ * in: span  the one before; NULL = of none.  out: NULL at the end */
+struct tm_lane_span *tm_lanes_each(struct tm_lanes *lanes, const struct tm_lane_span *span);
+struct tm_lane_span *tm_lanes_each_back(struct tm_lanes *lanes, const struct tm_lane_span *span);
 void tm_lanes_changed(struct tm_lanes *lanes);
 size_t tm_lanes_count(const struct tm_lanes *lanes); /* open spans */
 
@@ -205,16 +216,19 @@ enum tm_counter_order {
 const struct tm_out_row *tm_out_rows_use_counter(struct tm_out_rows *r, struct tm_trace_writer *writer,
                                                  struct tm_counter_row *counter, uint64_t *rows);
 
-/* A row that the current file has, ready to be used again: the same few are used for each event, twice. */
+/* A row of the current host that the current file has, ready to be used again: the same few are used for each event,
+ * twice. */
 enum { TM_NEAR_ROWS = 256 };
 
 struct near_row {
-    uint64_t number;
-    uint32_t lane;
-    uint32_t file; /* that uses it; 0 = free */
-    uint32_t host;
+    uint64_t key; /* tm_near_key; 0 = free */
     struct tm_out_row row;
 };
+
+static inline uint64_t tm_near_key(uint64_t number, uint32_t lane)
+{
+    return number * TM_LANES_MOST + lane + 1;
+}
 
 struct tm_out_rows {
     struct tm_run *run;
@@ -260,7 +274,7 @@ static inline const struct tm_out_row *tm_out_rows_use(struct tm_out_rows *r, st
 {
     const struct near_row *const near = tm_near_row(r, number, lane);
 
-    if (near->file == r->file && near->number == number && near->lane == lane && near->host == r->trace->host)
+    if (near->key == tm_near_key(number, lane))
         return &near->row;
     return tm_out_rows_make(r, writer, number, lane, rows);
 }
@@ -428,6 +442,7 @@ struct tm_exporter {
     struct tm_lost_flows lost;
     struct tm_export_counts counts;
     bool may_cut;
+    bool takes_all;                                /* of the host: every span is written as a whole, in one file */
     bool ends_at_once;                             /* a span is written as a whole when it starts */
     struct tm_known_arrow (*begun)[TM_ARROW_WAYS]; /* TM_ARROW_SETS */
     struct tm_flow_block *flows;                   /* TM_FLOW_BLOCKS */
@@ -454,8 +469,10 @@ struct tm_exporter {
 
 static inline void tm_exporter_note_time(struct tm_exporter *e, int64_t time_ps)
 {
-    e->counts.first_ps = time_ps < e->counts.first_ps ? time_ps : e->counts.first_ps;
-    e->counts.last_ps = time_ps > e->counts.last_ps ? time_ps : e->counts.last_ps;
+    if (time_ps < e->counts.first_ps)
+        e->counts.first_ps = time_ps;
+    if (time_ps > e->counts.last_ps)
+        e->counts.last_ps = time_ps;
 }
 
 /* out_rows.c */

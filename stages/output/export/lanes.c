@@ -16,30 +16,24 @@
 
 #include "pipeline/store/hash.h"
 
-enum {
-    BLOCK_NODES = 128,
-    SLOTS_FIRST = 64,
-    SLOTS_NEAR = 256,
-    LANES_FIRST = 4,
-    LANES_KEPT = 64,
-    SOON_MOST = 128,
-    NO_NODE = 0xffffffff
-};
+enum { BLOCK_NODES = 128, SLOTS_FIRST = 64, SLOTS_NEAR = 256, LANES_FIRST = 4, LANES_KEPT = 64, SOON_MOST = 128 };
 
-/* Most ends need only its first two cache lines. */
+/* Most ends need only its first two cache lines.  It does not move. */
 struct node {
-    uint64_t number; /* counts up: when it was opened */
-    uint8_t *held;   /* own and common arguments; NULL = none */
-    size_t held_bytes;
-    uint32_t outer;         /* on its lane; of a free node the next free one */
-    uint32_t before, after; /* in the order of opening; if spans are held */
+    uint64_t number;    /* counts up: when it was opened */
+    struct node *outer; /* on its lane, NULL = none; of a free node the next free one */
+    struct slot *slot;  /* of its track */
+    uint8_t *held;      /* own and common arguments; NULL = none */
     struct tm_lane_span span;
+    size_t held_bytes;
+    struct node *before, *after; /* in the order of opening; if spans are held */
 };
 
 struct lane {
     int64_t end_ps; /* of the innermost */
     uint64_t key;
-    uint32_t inner, depth;
+    struct node *inner; /* NULL = it is empty */
+    uint32_t depth;
 };
 
 struct slot {
@@ -54,18 +48,19 @@ struct slot {
 /* An open span by its end. */
 struct entry {
     int64_t end_ps; /* of its event: most are distinguished by it alone */
-    uint32_t number;
+    struct node *node;
 };
 
 struct tm_lanes {
+    struct tm_lanes_head head;
     struct tm_run *run;
     struct tm_lanes_options options;
     size_t used_bytes;
     uint64_t seed, opened;
     struct node **blocks;
     uint32_t block_count, block_room;
-    uint32_t free_node, ended;                  /* ended: was returned last, to be released */
-    uint32_t first, last;                       /* open ones in the order of opening */
+    struct node *free_node, *ended;             /* ended: was returned last, to be released; NULL = none */
+    struct node *first, *last;                  /* open ones in the order of opening */
     struct slot *slots;                         /* slot_count: a power of two */
     struct slot *near[SLOTS_NEAR];              /* by track: one that was made; NULL = none */
     size_t slot_count, slots_used, slots_empty; /* empty: used by a track with nothing open */
@@ -117,14 +112,9 @@ struct tm_lanes *tm_lanes_new(struct tm_run *run, const struct tm_lanes_options 
 
     if (!l)
         return NULL;
-    *l = (struct tm_lanes){ .run = run,
-                            .options = *options,
-                            .used_bytes = sizeof(*l),
-                            .seed = tm_hash_seed(l),
-                            .free_node = NO_NODE,
-                            .ended = NO_NODE,
-                            .first = NO_NODE,
-                            .last = NO_NODE };
+    *l = (struct tm_lanes){
+        .head = { INT64_MAX }, .run = run, .options = *options, .used_bytes = sizeof(*l), .seed = tm_hash_seed(l)
+    };
     l->slots = grow(l, NULL, 0, SLOTS_FIRST * sizeof(*l->slots));
     if (l->slots) {
         l->slot_count = SLOTS_FIRST;
@@ -132,11 +122,6 @@ struct tm_lanes *tm_lanes_new(struct tm_run *run, const struct tm_lanes_options 
     }
     tm_lanes_free(l);
     return NULL;
-}
-
-static struct node *node_at(const struct tm_lanes *l, uint32_t number)
-{
-    return &l->blocks[number / BLOCK_NODES][number % BLOCK_NODES];
 }
 
 void tm_lanes_free(struct tm_lanes *l)
@@ -174,6 +159,19 @@ static inline struct slot *find_slot(const struct tm_lanes *l, uint64_t track)
     return tm_probe(l->slots, l->slot_count, sizeof(*l->slots), tm_hash_mix(track, l->seed), &track, ends_track);
 }
 
+static struct lane *lane_at(struct slot *slot, uint32_t lane)
+{
+    return lane ? &slot->more[lane - 1] : &slot->first;
+}
+
+/* A slot has moved. */
+static void tell_nodes(struct slot *slot)
+{
+    for (uint32_t i = 0; i < slot->count; i++)
+        for (struct node *n = lane_at(slot, i)->inner; n; n = n->outer)
+            n->slot = slot;
+}
+
 /* Put those that have something open into a new table; empty ones release their lanes. */
 static bool resize_slots(struct tm_lanes *l, size_t count)
 {
@@ -188,7 +186,10 @@ static bool resize_slots(struct tm_lanes *l, size_t count)
     memset(l->near, 0, sizeof(l->near));
     for (size_t i = 0; i < old_count; i++) {
         if (old[i].is_used && old[i].open) {
-            *find_slot(l, old[i].track) = old[i];
+            struct slot *const slot = find_slot(l, old[i].track);
+
+            *slot = old[i];
+            tell_nodes(slot);
             l->slots_used++;
         } else {
             give(l, old[i].more, old[i].room * sizeof(struct lane));
@@ -212,16 +213,11 @@ static struct slot *make_slot(struct tm_lanes *l, uint64_t track)
             return NULL;
         slot = find_slot(l, track);
     }
-    *slot = (struct slot){ .track = track, .first.inner = NO_NODE, .is_used = true };
+    *slot = (struct slot){ .track = track, .is_used = true };
     l->near[track % SLOTS_NEAR] = slot;
     l->slots_used++;
     l->slots_empty++;
     return slot;
-}
-
-static struct lane *lane_at(struct slot *slot, uint32_t lane)
-{
-    return lane ? &slot->more[lane - 1] : &slot->first;
 }
 
 /* Make room for a lane. */
@@ -240,7 +236,7 @@ static bool make_lane(struct tm_lanes *l, struct slot *slot, uint32_t lane)
         slot->room = room;
     }
     for (; slot->count <= lane; slot->count++)
-        *lane_at(slot, slot->count) = (struct lane){ .inner = NO_NODE };
+        *lane_at(slot, slot->count) = (struct lane){ .inner = NULL };
     return true;
 }
 
@@ -262,12 +258,11 @@ static bool add_block(struct tm_lanes *l)
 
     if (!block)
         return false;
-    l->blocks[l->block_count] = block;
     for (uint32_t k = BLOCK_NODES; k-- > 0;) {
         block[k].outer = l->free_node;
-        l->free_node = l->block_count * BLOCK_NODES + k;
+        l->free_node = &block[k];
     }
-    l->block_count++;
+    l->blocks[l->block_count++] = block;
     return true;
 }
 
@@ -315,24 +310,22 @@ static bool keep_all(struct tm_lanes *l, struct node *n, const struct tm_lane_sp
 
 static inline void release_ended(struct tm_lanes *l)
 {
-    struct node *n;
+    struct node *const n = l->ended;
 
-    if (l->ended == NO_NODE)
+    if (!n)
         return;
-    n = node_at(l, l->ended);
     if (n->held)
         give(l, n->held, n->held_bytes);
     n->held = NULL;
     n->outer = l->free_node;
-    l->free_node = l->ended;
-    l->ended = NO_NODE;
+    l->free_node = n;
+    l->ended = NULL;
 }
 
 /* --- which ends next: the last one of `soon`, then heap[0] --- */
 
-static bool ends_before_at_once(const struct tm_lanes *l, uint32_t a, uint32_t b)
+static bool ends_before_at_once(const struct tm_lanes *l, const struct node *x, const struct node *y)
 {
-    const struct node *const x = node_at(l, a), *const y = node_at(l, b);
     const struct tm_out_event *const e = &x->span.event, *const f = &y->span.event;
 
     if (!l->options.outer_first)
@@ -342,7 +335,7 @@ static bool ends_before_at_once(const struct tm_lanes *l, uint32_t a, uint32_t b
 
 static inline bool ends_before(const struct tm_lanes *l, struct entry a, struct entry b)
 {
-    return a.end_ps != b.end_ps ? a.end_ps < b.end_ps : ends_before_at_once(l, a.number, b.number);
+    return a.end_ps != b.end_ps ? a.end_ps < b.end_ps : ends_before_at_once(l, a.node, b.node);
 }
 
 /* Put an entry into the hole at a place, or above it, but not above `top`. */
@@ -373,7 +366,7 @@ static size_t find_entry(const struct tm_lanes *l, size_t at, struct entry entry
 
     if (at >= l->heap_count || l->heap[at].end_ps > entry.end_ps)
         return SIZE_MAX;
-    if (l->heap[at].number == entry.number)
+    if (l->heap[at].node == entry.node)
         return at;
     found = find_entry(l, 2 * at + 1, entry);
     return found == SIZE_MAX ? find_entry(l, 2 * at + 2, entry) : found;
@@ -422,13 +415,16 @@ static inline void add_entry(struct tm_lanes *l, struct entry entry)
 {
     size_t at;
 
+    l->head.first_end_ps = entry.end_ps < l->head.first_end_ps ? entry.end_ps : l->head.first_end_ps;
     if (l->soon_count == SOON_MOST)
         put_back_later_ones(l);
     if (l->heap_count && ends_before(l, l->heap[0], entry)) {
         push_heap(l, entry);
         return;
     }
-    for (at = l->soon_count++; at && ends_before(l, l->soon[at - 1], entry); at--)
+    for (at = l->soon_count++; at && l->soon[at - 1].end_ps < entry.end_ps; at--)
+        l->soon[at] = l->soon[at - 1];
+    for (; at && ends_before(l, l->soon[at - 1], entry); at--)
         l->soon[at] = l->soon[at - 1];
     l->soon[at] = entry;
 }
@@ -436,7 +432,7 @@ static inline void add_entry(struct tm_lanes *l, struct entry entry)
 static void remove_entry(struct tm_lanes *l, struct entry entry)
 {
     for (size_t at = l->soon_count; at-- > 0;) {
-        if (l->soon[at].number != entry.number)
+        if (l->soon[at].node != entry.node)
             continue;
         memmove(l->soon + at, l->soon + at + 1, (--l->soon_count - at) * sizeof(*l->soon));
         return;
@@ -476,7 +472,7 @@ static struct slot *make_room(struct tm_lanes *l, const struct tm_lane_span *spa
     const size_t room = l->heap_room ? l->heap_room * 2 : BLOCK_NODES;
     struct slot *const slot = make_slot(l, span->track);
 
-    if (!slot || !make_lane(l, slot, span->lane) || (l->free_node == NO_NODE && !add_block(l)))
+    if (!slot || !make_lane(l, slot, span->lane) || (!l->free_node && !add_block(l)))
         return NULL;
     if (tm_lanes_count(l) == l->heap_room) {
         struct entry *const heap = grow(l, l->heap, l->heap_room * sizeof(*heap), room * sizeof(*heap));
@@ -490,83 +486,98 @@ static struct slot *make_room(struct tm_lanes *l, const struct tm_lane_span *spa
 }
 
 /* The order of opening is that of tm_lanes_each. */
-static void link_opened(struct tm_lanes *l, struct node *n, uint32_t number)
+static void link_opened(struct tm_lanes *l, struct node *n)
 {
     n->before = l->last;
-    n->after = NO_NODE;
-    *(n->before == NO_NODE ? &l->first : &node_at(l, n->before)->after) = number;
-    l->last = number;
+    n->after = NULL;
+    *(n->before ? &n->before->after : &l->first) = n;
+    l->last = n;
 }
 
 static void unlink_opened(struct tm_lanes *l, const struct node *n)
 {
-    *(n->before == NO_NODE ? &l->first : &node_at(l, n->before)->after) = n->after;
-    *(n->after == NO_NODE ? &l->last : &node_at(l, n->after)->before) = n->before;
+    *(n->before ? &n->before->after : &l->first) = n->after;
+    *(n->after ? &n->after->before : &l->last) = n->before;
 }
 
-static void link_node(struct tm_lanes *l, struct slot *slot, uint32_t number)
+static inline void link_node(struct tm_lanes *l, struct slot *slot, struct node *n)
 {
-    struct node *const n = node_at(l, number);
     struct lane *const lane = lane_at(slot, n->span.lane);
 
     n->number = l->opened++;
     n->outer = lane->inner;
-    *lane = (struct lane){ n->span.event.end_ps, n->span.key, number, lane->depth + 1 };
+    n->slot = slot;
+    *lane = (struct lane){ n->span.event.end_ps, n->span.key, n, lane->depth + 1 };
     l->slots_empty -= !slot->open++;
     if (l->options.holds)
-        link_opened(l, n, number);
-    add_entry(l, (struct entry){ n->span.event.end_ps, number });
+        link_opened(l, n);
+    add_entry(l, (struct entry){ n->span.event.end_ps, n });
 }
 
-void tm_lanes_open(struct tm_lanes *l, const struct tm_lane_span *span)
+/* Open a span of a lane that there is, where a node is free. */
+TM_INLINE void open_there(struct tm_lanes *l, struct slot *slot, const struct tm_lane_span *span)
 {
-    release_ended(l);
-    struct slot *const slot = make_room(l, span);
-
-    if (!slot)
-        return;
-    const uint32_t number = l->free_node;
-    struct node *const n = node_at(l, number);
+    struct node *const n = l->free_node;
 
     if (!l->options.holds)
         keep_end(&n->span, span);
     else if (!keep_all(l, n, span))
         return;
     l->free_node = n->outer;
-    link_node(l, slot, number);
+    link_node(l, slot, n);
+}
+
+TM_NOT_INLINE void open_with_room(struct tm_lanes *l, const struct tm_lane_span *span)
+{
+    struct slot *const slot = make_room(l, span);
+
+    if (slot)
+        open_there(l, slot, span);
+}
+
+void tm_lanes_open(struct tm_lanes *l, const struct tm_lane_span *span)
+{
+    struct slot *const near = l->near[span->track % SLOTS_NEAR];
+
+    release_ended(l);
+    if (near && near->track == span->track && span->lane < near->count && l->free_node &&
+        tm_lanes_count(l) < l->heap_room)
+        open_there(l, near, span);
+    else
+        open_with_room(l, span);
 }
 
 /* --- ending --- */
 
 static void empty_slot(struct tm_lanes *l, struct slot *slot)
 {
-    slot->count = 0;
     l->slots_empty++;
     if (slot->room <= LANES_KEPT)
         return;
     give(l, slot->more, slot->room * sizeof(struct lane));
     slot->more = NULL;
     slot->room = 0;
+    slot->count = 1;
 }
 
 /* If spans start and end together, the outer one may leave its lane first. */
-static void unlink_node(struct tm_lanes *l, uint32_t number)
+static inline void unlink_node(struct tm_lanes *l, const struct node *n)
 {
-    const struct node *const n = node_at(l, number);
-    struct slot *const slot = find_slot(l, n->span.track);
+    struct slot *const slot = n->slot;
     struct lane *const lane = lane_at(slot, n->span.lane);
-    uint32_t inner = lane->inner;
 
-    if (inner == number) {
+    if (lane->inner == n) {
         lane->inner = n->outer;
     } else {
-        while (node_at(l, inner)->outer != number)
-            inner = node_at(l, inner)->outer;
-        node_at(l, inner)->outer = n->outer;
+        struct node *inner = lane->inner;
+
+        while (inner->outer != n)
+            inner = inner->outer;
+        inner->outer = n->outer;
     }
     if (--lane->depth) {
-        lane->end_ps = node_at(l, lane->inner)->span.event.end_ps;
-        lane->key = node_at(l, lane->inner)->span.key;
+        lane->end_ps = lane->inner->span.event.end_ps;
+        lane->key = lane->inner->span.key;
     }
     if (!--slot->open)
         empty_slot(l, slot);
@@ -575,23 +586,33 @@ static void unlink_node(struct tm_lanes *l, uint32_t number)
 }
 
 /* A span that is in no order of ends any more: valid until the next change. */
-static struct tm_lane_span *take_out(struct tm_lanes *l, uint32_t number)
+static inline struct tm_lane_span *take_out(struct tm_lanes *l, struct node *n)
 {
-    l->ended = number;
-    unlink_node(l, number);
-    return &node_at(l, number)->span;
+    l->ended = n;
+    unlink_node(l, n);
+    return &n->span;
+}
+
+static inline void note_first_end(struct tm_lanes *l)
+{
+    l->head.first_end_ps = l->soon_count   ? l->soon[l->soon_count - 1].end_ps
+                           : l->heap_count ? l->heap[0].end_ps
+                                           : INT64_MAX;
 }
 
 struct tm_lane_span *tm_lanes_next_end(struct tm_lanes *l, int64_t until_ps)
 {
-    if (l->soon_count && l->soon[l->soon_count - 1].end_ps > until_ps)
+    struct node *ended = NULL;
+
+    if (l->head.first_end_ps > until_ps)
         return NULL;
     release_ended(l);
     if (!l->soon_count && l->heap_count)
         find_soon_ones(l);
-    if (!l->soon_count || l->soon[l->soon_count - 1].end_ps > until_ps)
-        return NULL;
-    return take_out(l, l->soon[--l->soon_count].number);
+    if (l->soon_count && l->soon[l->soon_count - 1].end_ps <= until_ps)
+        ended = l->soon[--l->soon_count].node;
+    note_first_end(l);
+    return ended ? take_out(l, ended) : NULL;
 }
 
 struct tm_lane_span *tm_lanes_end_empty(struct tm_lanes *l, uint64_t track)
@@ -600,14 +621,11 @@ struct tm_lane_span *tm_lanes_end_empty(struct tm_lanes *l, uint64_t track)
 
     release_ended(l);
     for (uint32_t i = 0; slot->is_used && i < slot->count; i++) {
-        const struct lane *const lane = lane_at(slot, i);
-        const struct node *const n = lane->depth ? node_at(l, lane->inner) : NULL;
+        struct node *const n = lane_at(slot, i)->inner;
 
         if (n && n->span.event.start_ps == n->span.event.end_ps) {
-            const uint32_t number = lane->inner;
-
-            remove_entry(l, (struct entry){ n->span.event.end_ps, number });
-            return take_out(l, number);
+            remove_entry(l, (struct entry){ n->span.event.end_ps, n });
+            return take_out(l, n);
         }
     }
     return NULL;
@@ -623,7 +641,7 @@ uint32_t tm_lanes_innermost(const struct tm_lanes *l, uint64_t track)
 
     for (uint32_t i = 0; slot->is_used && i < slot->count; i++) {
         const struct lane *const lane = lane_at(slot, i);
-        const uint64_t number = lane->depth ? node_at(l, lane->inner)->number : 0;
+        const uint64_t number = lane->depth ? lane->inner->number : 0;
 
         if (lane->depth && (found == UINT32_MAX || number > latest)) {
             found = i;
@@ -633,20 +651,23 @@ uint32_t tm_lanes_innermost(const struct tm_lanes *l, uint64_t track)
     return found;
 }
 
-struct tm_lane_span *tm_lanes_each(struct tm_lanes *l, size_t *at)
+static const struct node *node_of(const struct tm_lane_span *span)
 {
-    const uint32_t number = *at ? node_at(l, (uint32_t)(*at - 1))->after : l->first;
-
-    *at = (size_t)number + 1;
-    return number == NO_NODE ? NULL : &node_at(l, number)->span;
+    return (const struct node *)(const void *)((const uint8_t *)span - offsetof(struct node, span));
 }
 
-struct tm_lane_span *tm_lanes_each_back(struct tm_lanes *l, size_t *at)
+struct tm_lane_span *tm_lanes_each(struct tm_lanes *l, const struct tm_lane_span *span)
 {
-    const uint32_t number = *at ? node_at(l, (uint32_t)(*at - 1))->before : l->last;
+    struct node *const n = span ? node_of(span)->after : l->first;
 
-    *at = (size_t)number + 1;
-    return number == NO_NODE ? NULL : &node_at(l, number)->span;
+    return n ? &n->span : NULL;
+}
+
+struct tm_lane_span *tm_lanes_each_back(struct tm_lanes *l, const struct tm_lane_span *span)
+{
+    struct node *const n = span ? node_of(span)->before : l->last;
+
+    return n ? &n->span : NULL;
 }
 
 size_t tm_lanes_count(const struct tm_lanes *l)

@@ -497,6 +497,18 @@ TM_NOT_INLINE void put_any_packet(struct tm_perfetto *w, uint64_t ns, uint8_t *e
         tm_tally_add(&w->base.run->tallies, TM_TALLY_LONG_ARGUMENTS, 1);
 }
 
+/* The head of a packet whose lengths take one byte each: all of it is one word.
+ * in: packet, event  bytes of both */
+static inline void put_short_head(uint8_t *to, size_t packet, size_t event)
+{
+    const uint64_t same = TRACE_PACKET << 3 | TM_PB_BYTES | (SEQUENCE_ID << 3 | TM_PB_VARINT) << 16 |
+                          TM_PERFETTO_SEQUENCE << 24 | (uint64_t)(SEQUENCE_FLAGS << 3 | TM_PB_VARINT) << 32 |
+                          (uint64_t)TM_PERFETTO_USES_NAMES << 40 | (uint64_t)(TRACK_EVENT << 3 | TM_PB_BYTES) << 48;
+    const uint64_t head = htole64(same | (uint64_t)packet << 8 | (uint64_t)event << 56);
+
+    memcpy(to, &head, PACKET_HEAD_LEAST);
+}
+
 /* The packet of the event that was made from `event` up to `to`, which moves where the packet's head takes more or less
  * than is before it.  What is the same in many packets is together, before the time, which never is: that is a tenth of
  * the deflated bytes, and of the time that deflating takes.  The head of a short packet without new strings is written
@@ -514,20 +526,13 @@ static inline void put_packet(struct tm_perfetto *w, uint64_t ns, uint8_t *event
         return;
     }
     (void)tm_pb_varint(to, TIMESTAMP, ns);
-    const uint8_t head[PACKET_HEAD_LEAST] = {
-        TRACE_PACKET << 3 | TM_PB_BYTES,    (uint8_t)packet,
-        SEQUENCE_ID << 3 | TM_PB_VARINT,    TM_PERFETTO_SEQUENCE,
-        SEQUENCE_FLAGS << 3 | TM_PB_VARINT, TM_PERFETTO_USES_NAMES,
-        TRACK_EVENT << 3 | TM_PB_BYTES,     (uint8_t)event_bytes,
-    };
-
-    memcpy(event - PACKET_HEAD_LEAST, head, sizeof(head));
+    put_short_head(event - PACKET_HEAD_LEAST, packet, event_bytes);
     block->used += bytes;
     w->packets.raw_bytes += bytes;
 }
 
 /* The event that was made up to `to`, at a time. */
-static void put_event(struct tm_perfetto *w, uint8_t *to, int64_t time_ps)
+static inline void put_event(struct tm_perfetto *w, uint8_t *to, int64_t time_ps)
 {
     const int64_t ns = tm_out_ns(time_ps);
     const uint64_t passed = (uint64_t)(ns - w->clock_ns);
@@ -699,29 +704,33 @@ TM_NOT_INLINE void learn_start(struct tm_perfetto *w, const struct tm_out_event 
     tm_perfetto_names_begin(&w->names);
 }
 
+static inline uint8_t *copy_number(uint8_t *to, const uint8_t **number)
+{
+    do
+        *to++ = **number;
+    while (*(*number)++ & 0x80);
+    return to;
+}
+
 /* The bytes of a known start with the numbers of an event.  The bytes of a number are its encoding in a hole; the
  * length of its annotation precedes it by hole.back. */
 static inline uint8_t *copy_start(uint8_t *to, const struct tm_known_start *s, const struct tm_out_event *from)
 {
-    const uint8_t *const bytes = (const uint8_t *)(s->hole + s->holes), *number = NULL;
-    uint8_t room[TM_TEMPLATE_NUMBERS_MOST + 10];
+    const uint8_t *const bytes = (const uint8_t *)(s->hole + s->holes), *number = from->own.bytes;
+    bool is_correlation = from->template & TM_TEMPLATE_CORRELATION;
     size_t at = 0;
 
-    if (s->holes)
-        number = tm_hole_numbers(from->template, from->own, from->correlation, room);
     for (size_t i = 0; i < s->holes; i++) {
         const struct tm_cached_hole hole = s->hole[i];
         uint8_t *const before = to = tm_arg_cache_copy(to, bytes + at, hole.end - at);
 
+        to = is_correlation ? tm_put_hole(to, (int64_t)from->correlation) : copy_number(to, &number);
+        is_correlation = false; /* it is the first one */
         at = hole.end;
         if (hole.is_left) {
-            while (*number++ & 0x80)
-                ;
+            to = before;
             continue;
         }
-        do
-            *to++ = *number;
-        while (*number++ & 0x80);
         before[-hole.back] = (uint8_t)(hole.back - 1 + (to - before));
         at++;
     }
@@ -803,29 +812,36 @@ static void put_cut(struct tm_perfetto *w, const struct tm_out_event *from)
 }
 
 /* Whether a slice was cut is known when its piece ends: readers put arguments of an end to those of its start. */
-static uint8_t *make_end(struct tm_perfetto *w, const struct tm_out_event *from)
+static uint8_t *make_cut_end(struct tm_perfetto *w, const struct tm_out_event *from)
 {
     uint8_t *const to = begin_event(w, from->row, SLICE_END, from->end_ps);
 
     w->arguments.count = 0;
-    if (!(from->marks & TM_OUT_CUTS))
-        return to;
     tm_perfetto_arguments_begin(&w->arguments, TM_ARGS_ALL, to);
     put_cut(w, from);
     return w->arguments.to;
 }
 
-static void end(struct tm_trace_writer *base, const struct tm_out_event *event)
+TM_NOT_INLINE void end_cut(struct tm_perfetto *w, const struct tm_out_event *event)
 {
-    struct tm_perfetto *w = (struct tm_perfetto *)base;
-    uint8_t *to = make_end(w, event);
+    uint8_t *to = make_cut_end(w, event);
 
     if (w->names.is_full) {
         begin_anew(w);
-        to = make_end(w, event);
+        to = make_cut_end(w, event);
     }
     w->base.arguments += w->arguments.count;
     put_event(w, to, event->end_ps);
+}
+
+static void end(struct tm_trace_writer *base, const struct tm_out_event *event)
+{
+    struct tm_perfetto *w = (struct tm_perfetto *)base;
+
+    if (event->marks & TM_OUT_CUTS)
+        end_cut(w, event);
+    else
+        put_event(w, begin_event(w, event->row, SLICE_END, event->end_ps), event->end_ps);
 }
 
 /* Viewers draw slices of length 0 as instants.  An instant of the format remains the innermost event of its row until

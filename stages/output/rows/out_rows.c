@@ -607,6 +607,7 @@ void tm_out_rows_begin_host(struct tm_out_rows *r, const struct tm_trace *trace,
 
 void tm_out_rows_begin_file(struct tm_out_rows *r)
 {
+    memset(r->near, 0, sizeof(r->near));
     r->file++;
 }
 
@@ -770,10 +771,7 @@ const struct tm_out_row *tm_out_rows_make(struct tm_out_rows *r, struct tm_trace
     struct near_row *const near = tm_near_row(r, number, lane);
 
     make_row(r, writer, number, lane, &near->row, rows);
-    near->number = number;
-    near->lane = lane;
-    near->host = r->trace->host;
-    near->file = r->file;
+    near->key = tm_near_key(number, lane);
     return &near->row;
 }
 
