@@ -470,15 +470,10 @@ static inline uint8_t tag_at(const struct fusion_steps *s, uint32_t cell)
     return (uint8_t)(s->tags[cell / CELLS_TRIED] >> cell % CELLS_TRIED * 8);
 }
 
-static inline void free_cell(struct fusion_steps *s, struct fusion_cell *cell)
-{
-    cell->count = 0;
-    set_tag(s, (uint32_t)(cell - s->cells), 0);
-}
-
 /* Move a cell to the groups, by op, step and device. */
-static void spill_cell(struct fusion *f, struct fusion_cell *cell)
+static void spill_cell(struct fusion *f, uint32_t number)
 {
+    const struct fusion_cell *const cell = &f->steps.cells[number];
     struct fusion_open_step *open = &f->steps.open[cell->open];
     const struct {
         struct tm_key op;
@@ -488,19 +483,22 @@ static void spill_cell(struct fusion *f, struct fusion_cell *cell)
 
     row.key = tm_hash_key(&key, sizeof(key));
     open->spilled |= bit_of(cell);
-    free_cell(&f->steps, cell);
+    set_tag(&f->steps, number, 0);
     tm_groups_add(f->steps.spilled, &row);
 }
 
 /* Add an op that occurred too often in a step of a device to the rows of the run. */
-static void judge_cell(struct fusion *f, struct fusion_cell *cell)
+static inline void judge_cell(struct fusion *f, uint32_t number)
 {
-    struct fusion_op row = row_of(cell);
+    const struct fusion_cell *const cell = &f->steps.cells[number];
 
-    free_cell(&f->steps, cell);
-    row.steps = 1;
-    if (row.count > FUSION_REPEATED_ABOVE)
+    if (cell->count > FUSION_REPEATED_ABOVE) {
+        struct fusion_op row = row_of(cell);
+
+        row.steps = 1;
         tm_groups_add(f->ops, &row);
+    }
+    set_tag(&f->steps, number, 0);
 }
 
 static void link_cell(struct fusion_steps *s, struct fusion_open_step *open, uint16_t number)
@@ -530,12 +528,10 @@ static void close_step(struct fusion *f, struct fusion_open_step *open)
     const bool is_whole = open->seen == open->activities;
 
     for (uint32_t i = open->first; i != FUSION_NO_CELL; i = f->steps.cells[i].next) {
-        struct fusion_cell *cell = &f->steps.cells[i];
-
-        if (is_whole && !(open->spilled & bit_of(cell)))
-            judge_cell(f, cell);
+        if (is_whole && !(open->spilled & bit_of(&f->steps.cells[i])))
+            judge_cell(f, i);
         else
-            spill_cell(f, cell);
+            spill_cell(f, i);
     }
     open->step = TM_NONE;
     open->first = FUSION_NO_CELL;
@@ -575,9 +571,10 @@ static inline struct fusion_open_step *find_step(struct fusion *f, const struct 
 
 /* --- counting --- */
 
+/* in: cell  has a tag */
 static inline bool is_of(const struct fusion_cell *cell, struct tm_key op, uint32_t open)
 {
-    return cell->count && cell->open == open && tm_is_same_key(cell->op, op);
+    return cell->open == open && tm_is_same_key(cell->op, op);
 }
 
 /* The highest bit of each byte that is 0, and perhaps of bytes after the first of these. */
@@ -586,53 +583,56 @@ static inline uint64_t zero_bytes(uint64_t word)
     return (word - UINT64_C(0x0101010101010101)) & ~word & UINT64_C(0x8080808080808080);
 }
 
-/* The cell of an op in a step, else one that is free, else one that is in use.  Most ops occur in a step for the first
- * time: of eight cells their tags say so in a few instructions without a branch that cannot be predicted, which took
- * 3% of the time of a report of 5 million events. */
-static inline uint32_t find_cell(const struct fusion_steps *s, struct tm_key op, uint32_t open, uint8_t tag)
+/* Most ops occur in a step for the first time: of eight cells their tags say so in a few instructions without a branch
+ * that cannot be predicted, which took 3% of the time of a report of 5 million events.  Waiting for the cell itself,
+ * which was used some steps ago, would take 2%.
+ * out:    *cell  of an op in a step; else one that is free, else one that is in use, and false */
+static inline bool find_cell(const struct fusion_steps *s, struct tm_key op, uint32_t open, uint8_t tag, uint32_t *cell)
 {
     const uint64_t hash = tm_hash_mix(op.low + s->open[open].device, s->seed);
     const uint32_t word = (uint32_t)hash & (s->cell_count / CELLS_TRIED - 1), first = word * CELLS_TRIED;
     const uint64_t tags = s->tags[word], unused = zero_bytes(tags);
 
     for (uint64_t left = zero_bytes(tags ^ tag * UINT64_C(0x0101010101010101)); left; left &= left - 1) {
-        const uint32_t at = first + (uint32_t)__builtin_ctzll(left) / 8;
-
-        if (is_of(&s->cells[at], op, open))
-            return at;
+        *cell = first + (uint32_t)__builtin_ctzll(left) / 8;
+        if (tag_at(s, *cell) == tag && is_of(&s->cells[*cell], op, open))
+            return true;
     }
-    return first + (unused ? (uint32_t)__builtin_ctzll(unused) / 8 : (uint32_t)(hash >> 32) % CELLS_TRIED);
+    *cell = first + (unused ? (uint32_t)__builtin_ctzll(unused) / 8 : (uint32_t)(hash >> 32) % CELLS_TRIED);
+    return false;
 }
 
 /* The first kernel of an op in a step takes a cell. */
-static inline void take_cell(struct fusion *f, const struct fusion_site *site, uint32_t open, uint32_t number,
-                             uint8_t tag)
+static inline void take_cell(struct fusion *f, const struct fusion_site *site, uint32_t open, uint8_t tag,
+                             int64_t dur_ps)
 {
     struct fusion_steps *const s = &f->steps;
-    struct fusion_cell *const cell = &s->cells[number];
+    struct fusion_cell *const cell = &s->cells[site->cell];
 
-    if (cell->count) {
+    if (tag_at(s, site->cell)) {
         unlink_cell(s, &s->open[cell->open], cell);
-        spill_cell(f, cell);
+        spill_cell(f, site->cell);
     }
-    *cell = (struct fusion_cell){ .op = site->key, .name = site->name, .op_name = site->op, .open = (uint16_t)open };
-    set_tag(s, number, tag);
-    link_cell(s, &s->open[open], (uint16_t)number);
+    *cell = (struct fusion_cell){
+        .op = site->key, .count = 1, .total_ps = dur_ps, .name = site->name, .op_name = site->op, .open = (uint16_t)open
+    };
+    set_tag(s, site->cell, tag);
+    link_cell(s, &s->open[open], (uint16_t)site->cell);
 }
 
 static inline void count(struct fusion *f, struct fusion_site *site, uint32_t open, int64_t dur_ps)
 {
     const uint8_t tag = (uint8_t)((uint8_t)(site->key.high + open * 2) | 1);
-    struct fusion_cell *cell = &f->steps.cells[site->cell];
+    const bool is_near = tag_at(&f->steps, site->cell) == tag && is_of(&f->steps.cells[site->cell], site->key, open);
 
-    if (tag_at(&f->steps, site->cell) != tag || !is_of(cell, site->key, open)) {
-        site->cell = find_cell(&f->steps, site->key, open, tag);
-        cell = &f->steps.cells[site->cell];
-        if (!is_of(cell, site->key, open))
-            take_cell(f, site, open, site->cell, tag);
+    if (is_near || find_cell(&f->steps, site->key, open, tag, &site->cell)) {
+        struct fusion_cell *const cell = &f->steps.cells[site->cell];
+
+        cell->count = tm_sum_counts(cell->count, 1);
+        cell->total_ps = tm_sum_times(cell->total_ps, dur_ps);
+    } else {
+        take_cell(f, site, open, tag, dur_ps);
     }
-    cell->count = tm_sum_counts(cell->count, 1);
-    cell->total_ps = tm_sum_times(cell->total_ps, dur_ps);
 }
 
 /* An activity of a step.

@@ -92,7 +92,7 @@ struct fusion_run {
 /* How often a small op occurred in one step of one device. */
 struct fusion_cell {
     struct tm_key op; /* struct fusion_site.key */
-    uint64_t count;   /* 0 = free */
+    uint64_t count;
     int64_t total_ps;
     tm_strid name, op_name;
     uint16_t open;         /* step and device: struct fusion_open_step */
