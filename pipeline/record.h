@@ -158,14 +158,15 @@ static inline uint64_t tm_run_key(int64_t run_id, int64_t ordinal)
 /* Launch facts that many events share, interned: what kernel_details, memcpy_details, hlo_op etc. contain.
  * 0 or TM_NONE = not recorded. */
 struct tm_config {
-    uint64_t hash; /* of everything below */
+    uint64_t hash;           /* of everything below */
+    tm_strid hlo_op, module; /* first: of each kernel, in a cache line that is read anyway */
+    tm_strid op;             /* stat `name` (framework path), else tf_op */
+    tm_strid details;
     uint32_t grid[3], block[3];
     uint32_t registers;
     uint32_t occupancy_milli; /* thousandths of a percent; 0 = unknown */
     uint64_t shared_bytes;    /* static and dynamic; AMD group_mem */
     uint64_t copy_bytes;      /* size: of memcpy_details, num_bytes: of memset */
-    tm_strid op;              /* stat `name` (framework path), else tf_op */
-    tm_strid hlo_op, module, details;
     int64_t program_id;
     uint64_t flops, bytes_accessed; /* TPU: of the event's metadata */
     tm_strid category;              /* hlo_category */
