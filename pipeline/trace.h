@@ -205,6 +205,7 @@ struct tm_trace {
     uint64_t dropped_flows;         /* ends of flows that it has tallied so */
     bool skims_lines;               /* set before the scan of an XSpace: of a line, only its head is read */
     bool is_misread;                /* that was not enough: all has to be read again with skims_lines unset */
+    bool is_last_pass;              /* set before it: no track is read again, so what was read need not be kept */
     struct tm_rows *common;         /* struct tm_common_arguments; row 0 is empty; where arguments are kept */
     struct tm_rows *common_bytes;   /* their bytes */
     struct tm_argument_templates *templates; /* of lists; NULL if arguments are not kept */

@@ -607,6 +607,7 @@ static void read_events(struct analysis *a, struct tm_host_run *host, bool is_ke
     host->resolver.forget_to = &a->feed;
     if (observer && !tm_failed(a->run))
         (void)observer->type->begin_host(observer->to, &host->trace);
+    host->trace.is_last_pass = !is_kept;
     if (!tm_failed(a->run))
         (void)order_by_device(host, take_many, &(struct resolved){ host, take_event, a });
     host->resolver.forget = NULL;

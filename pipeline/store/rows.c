@@ -227,10 +227,13 @@ void tm_spill_close(struct tm_spill *spill)
 
 enum { PAGE_BYTES = 64 << 10, FRAMES_LEAST = 2, DRAWN_PAGES_LEAST = 4, LARGE_BYTES = 2 << 20, NO_FRAME = 0xffffffff };
 
+static const uint64_t NO_PAGE = UINT64_MAX;
+
 struct frame {
     uint8_t *data;
-    uint64_t page;
-    uint32_t next;        /* in its chain */
+    uint64_t page;        /* NO_PAGE = free */
+    uint32_t next;        /* in its chain, or of the free frames */
+    uint32_t forgotten;   /* rows, since the page is in the frame */
     uint32_t block_pages; /* of the block that starts with its page; 0 = it is in one that started before */
     bool dirty;           /* differs from the spill file */
     bool recent;          /* used since the hand passed */
@@ -253,6 +256,7 @@ struct tm_rows {
     uint32_t head_bits;
     uint32_t hand;
     uint32_t last_frame; /* the one used last; only when spilled */
+    uint32_t first_free; /* of the frames whose page was forgotten; NO_FRAME = none */
 };
 
 /* Frames that fit into the memory, with their share of the tables (heads: at most 2 per frame). */
@@ -285,6 +289,7 @@ struct tm_rows *tm_rows_new_paged(struct tm_run *run, enum tm_account account, s
     rows->memory_bytes = memory_bytes;
     rows->frames_most = frames_for(rows, memory_bytes);
     rows->spill.fd = -1;
+    rows->first_free = NO_FRAME;
     return rows;
 }
 
@@ -367,7 +372,8 @@ static tm_status build_heads(struct tm_rows *rows)
     rows->head_bits = bits;
     memset(rows->heads, 0xff, sizeof(uint32_t) << bits);
     for (uint32_t i = 0; i < rows->frame_count; i++)
-        link_frame(rows, i);
+        if (rows->frames[i].page != NO_PAGE)
+            link_frame(rows, i);
     return TM_OK;
 }
 
@@ -483,20 +489,22 @@ static tm_status free_frame(struct tm_rows *rows, uint32_t *which)
 static tm_status load_page(struct tm_rows *rows, uint64_t page, uint32_t *which)
 {
     const uint64_t at = page * rows->page_bytes;
-    tm_status status;
+    tm_status status = TM_OK;
 
-    if (rows->frame_count < rows->frames_most) {
+    if (rows->first_free != NO_FRAME) {
+        *which = rows->first_free;
+        rows->first_free = rows->frames[*which].next;
+    } else if (rows->frame_count < rows->frames_most) {
         status = add_frame(rows, page, which);
-        if (status != TM_OK)
-            return status;
     } else {
         status = free_frame(rows, which);
-        if (status != TM_OK)
-            return status;
     }
+    if (status != TM_OK)
+        return status;
     struct frame *frame = &rows->frames[*which];
 
     frame->page = page;
+    frame->forgotten = 0;
     frame->recent = true;
     if (at + rows->page_bytes <= rows->spill.bytes) {
         frame->dirty = false;
@@ -560,6 +568,21 @@ const void *tm_rows_at(struct tm_rows *rows, uint64_t index)
 void *tm_rows_change(struct tm_rows *rows, uint64_t index)
 {
     return row_at(rows, index, true);
+}
+
+void tm_rows_forget(struct tm_rows *rows, uint64_t first, uint64_t count)
+{
+    struct frame *const frame = rows->is_spilled ? &rows->frames[rows->last_frame] : NULL;
+
+    if (!frame || frame->page != first >> rows->shift)
+        return;
+    frame->forgotten += (uint32_t)count;
+    if (frame->forgotten <= rows->mask)
+        return;
+    unlink_frame(rows, rows->last_frame);
+    frame->page = NO_PAGE;
+    frame->next = rows->first_free;
+    rows->first_free = rows->last_frame;
 }
 
 const void *tm_rows_span(struct tm_rows *rows, uint64_t index, uint64_t *count)
@@ -656,7 +679,7 @@ static tm_status shrink(struct tm_rows *rows, uint64_t count)
     const uint64_t pages = (count + rows->mask) >> rows->shift;
 
     for (uint32_t i = 0; i < rows->frame_count; i++) {
-        if (rows->frames[i].page >= pages) {
+        if (rows->frames[i].page >= pages && rows->frames[i].page != NO_PAGE) {
             memset(rows->frames[i].data, 0, rows->page_bytes);
             rows->frames[i].dirty = true;
         }

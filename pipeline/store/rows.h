@@ -86,6 +86,10 @@ static inline void *tm_rows_change_near(struct tm_rows *rows, size_t row_bytes, 
     return (uint8_t *)page->rows + (index - page->first) * row_bytes;
 }
 
+/* Rows of the page that was requested last are not needed any more; their contents are undefined from now on.  Once all
+ * rows of a page are forgotten, its memory is used for the next one, and it is not written to the spill file. */
+void tm_rows_forget(struct tm_rows *rows, uint64_t first, uint64_t count);
+
 /* As tm_rows_at; *count = number of consecutive rows from there, at least one (to the end of the page). */
 const void *tm_rows_span(struct tm_rows *rows, uint64_t index, uint64_t *count) TM_MUST_USE;
 /* Copy `count` rows from there on. */

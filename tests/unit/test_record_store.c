@@ -216,6 +216,41 @@ static void many_places_read_side_by_side(void **state)
     end_test(&run, &s);
 }
 
+/* In the last pass, what was read need not be kept: little is written, and the records are the same. */
+static void the_last_pass_writes_little(void **state)
+{
+    enum { TRACKS = 4, EACH = 30000 };
+    size_t written[2];
+
+    (void)state;
+    for (int forgets = 0; forgets < 2; forgets++) {
+        static struct tm_record_place places[TRACKS];
+        struct tm_run run;
+        struct stored_trace s;
+
+        begin_test(&run, &s);
+        for (uint32_t track = 0; track < TRACKS; track++)
+            for (uint64_t i = 0; i < EACH; i++)
+                add(&s, track, i);
+        written[forgets] = run.budget.spilled_bytes;
+        assert_true(written[forgets] > 0);
+        for (uint32_t track = 0; track < TRACKS; track += 2) { /* two side by side, then the others */
+            for (uint32_t side = track; side < track + 2; side++) {
+                tm_record_store_begin(s.store, side, &places[side]);
+                places[side].forgets = forgets;
+            }
+            for (uint64_t i = 0; i <= EACH; i++)
+                for (uint32_t side = track; side < track + 2; side++)
+                    assert_int_equal(check_next(&places[side], side, i), i < EACH);
+            for (uint32_t side = track; side < track + 2; side++)
+                tm_record_store_end(&places[side]);
+        }
+        written[forgets] = run.budget.spilled_bytes - written[forgets];
+        end_test(&run, &s);
+    }
+    assert_in_range(written[1], 0, written[0] / 4);
+}
+
 static void records_are_added_to_other_tracks_while_one_is_read(void **state)
 {
     enum { EACH = 20000 };
@@ -667,6 +702,7 @@ int main(void)
         cmocka_unit_test(any_record_comes_back_whole),
         cmocka_unit_test(records_of_one_shape_are_small),
         cmocka_unit_test(what_a_track_holds_is_known),
+        cmocka_unit_test(the_last_pass_writes_little),
         cmocka_unit_test(ops_with_own_times_come_back_with_them),
         cmocka_unit_test(each_refused_request_ends_clean),
     };

@@ -51,6 +51,40 @@ static void rows_read_back_in_every_memory(void **state)
     }
 }
 
+/* Read once in order, and forgotten: pages that are still in memory are not written for it. */
+static void forgotten_pages_are_not_written(void **state)
+{
+    enum { PAGE_ROWS = 1024, PART = 16 }; /* of 48 bytes: a page of 48 KiB */
+
+    (void)state;
+    for (size_t m = 0; m < MEMORIES; m++) {
+        struct tm_run run;
+
+        test_run_init(&run);
+        struct tm_rows *rows = filled(&run, memories[m]);
+        const size_t before = run.budget.spilled_bytes, pages = MANY / PAGE_ROWS;
+
+        for (uint64_t i = 0; i < pages * PAGE_ROWS; i++) {
+            assert_int_equal(((const struct wide *)tm_rows_at(rows, i))->number, i * i);
+            if (i % PART == PART - 1)
+                tm_rows_forget(rows, i - (PART - 1), PART);
+        }
+        /* The first page that is read back takes the place of one that has to be written. */
+        assert_in_range(run.budget.spilled_bytes - before, 0, 2 * PAGE_ROWS * sizeof(struct wide));
+        /* The others are still there, and memory of forgotten ones is used again. */
+        for (uint64_t i = pages * PAGE_ROWS; i < MANY; i++)
+            assert_int_equal(((const struct wide *)tm_rows_at(rows, i))->number, i * i);
+        for (uint64_t i = MANY; i < 3 * (uint64_t)MANY; i++)
+            tm_rows_append(rows, &(struct wide){ .number = i * i });
+        tm_rows_resize(rows, 2 * (uint64_t)MANY);
+        tm_rows_allow(rows, memories[m] + (1 << 20));
+        for (uint64_t i = MANY; i < 2 * (uint64_t)MANY; i++)
+            assert_int_equal(((const struct wide *)tm_rows_at(rows, i))->number, i * i);
+        tm_rows_free(rows);
+        assert_ledger_is_even(&run);
+    }
+}
+
 static void changes_stay_in_every_memory(void **state)
 {
     (void)state;
@@ -279,6 +313,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_read_back_in_every_memory),
+        cmocka_unit_test(forgotten_pages_are_not_written),
         cmocka_unit_test(changes_stay_in_every_memory),
         cmocka_unit_test(rows_of_a_page_are_changed_without_a_call_each),
         cmocka_unit_test(new_rows_are_zero_after_growing_and_after_shrinking),

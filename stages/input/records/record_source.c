@@ -141,10 +141,12 @@ static struct tm_cursor *open_track(struct tm_source *source, uint64_t track, si
     if (!c)
         return NULL;
     c->base = (struct tm_cursor){ .source = source, .track = track };
-    if (is_kept(s, track))
+    if (is_kept(s, track)) {
         tm_record_store_begin(s->store, track, &c->place);
-    else
+        c->place.forgets = source->trace->is_last_pass;
+    } else {
         c->inner = s->inner->type->open(s->inner, track, buffer_bytes);
+    }
     if (!tm_failed(run))
         return &c->base;
     close_track(&c->base);
@@ -314,6 +316,7 @@ static struct tm_cursor *open_stored_track(struct tm_source *source, uint64_t tr
     c->track = *(const struct tm_track *)tm_rows_at(source->trace->tracks, track);
     tm_clock_place_begin(s->clock, &c->track, &c->clock);
     tm_record_store_begin(s->store, track, &c->place);
+    c->place.forgets = source->trace->is_last_pass;
     if (!tm_failed(run))
         return &c->base;
     close_stored_track(&c->base);

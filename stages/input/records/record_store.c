@@ -325,6 +325,12 @@ static uint32_t room_of(uint32_t class)
     return (uint32_t)(((UNIT_BYTES << class) - sizeof(struct block)) / sizeof(union tm_packed));
 }
 
+/* Units of a block that has room for so many rows. */
+static uint32_t units_of(uint32_t room)
+{
+    return (uint32_t)((sizeof(struct block) + room * sizeof(union tm_packed) + UNIT_BYTES - 1) / UNIT_BYTES);
+}
+
 /* Put an empty block at the end of the chain at hand. */
 static void lengthen_chain(struct tm_record_store *store)
 {
@@ -686,6 +692,8 @@ TM_NOT_INLINE bool copy_block(struct tm_record_place *place)
     place->id = block->id;
     place->at = 0;
     place->next_block = block->next;
+    if (place->forgets)
+        tm_rows_forget(store->blocks, place->block - 1, units_of(block->room));
     return true;
 }
 

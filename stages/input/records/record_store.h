@@ -81,6 +81,7 @@ struct tm_record_place {
     struct tm_device_times times;
     bool has_times; /* of the record returned last */
     bool is_timed;  /* some records of the track may have */
+    bool forgets;   /* set after the start: nothing reads the track again, so what was read need not be kept */
 };
 
 /* owns: every place that was started, even without success, is ended */
