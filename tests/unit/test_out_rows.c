@@ -251,7 +251,10 @@ static void test_ids(void **state)
         struct tm_counter_row counter = { .hash = 99, .name = 1, .process = 2, .order = TM_COUNTER_RECORDED };
 
         for (uint32_t k = 0; k < 10; k++) {
-            rig.trace.host = k / 5;
+            if (k == 5) {
+                rig.trace.host = 1;
+                tm_out_rows_begin_host(rows, &rig.trace, true);
+            }
             row[turn][k] = *tm_out_rows_use(rows, w, k % 5 / 2, k % 2, &written);
         }
         row[turn][10] = *tm_out_rows_use_counter(rows, w, &counter, &written);
@@ -259,8 +262,8 @@ static void test_ids(void **state)
         counter.file = 0;
         row[turn][11] = *tm_out_rows_use_counter(rows, w, &counter, &written);
         tm_out_rows_free(rows);
+        rig.trace.host = 0;
     }
-    rig.trace.host = 0;
     for (int i = 0; i < 12; i++) {
         assert_int_equal(row[0][i].uuid, row[1][i].uuid);
         assert_int_equal(row[0][i].parent, row[1][i].parent);

@@ -8,7 +8,7 @@
 #include "pipeline/record.h"
 #include "pipeline/run.h"
 
-/* The flows of one key, which come one after the other in the order of time: tm_pairs_join says what is a whole one.
+/* The flows of one key, which come one after the other in time order: tm_pairs_join says what is a whole one.
  * Zeroed = none yet. */
 struct tm_key_flow {
     bool is_any; /* the key has flows */
@@ -25,7 +25,7 @@ enum tm_kind tm_key_flow_follow(struct tm_key_flow *flow, struct tm_run *run, en
 /* The key has no more: tally its last flow. */
 void tm_key_flow_end(const struct tm_key_flow *flow, struct tm_run *run);
 
-/* Tallies flows whose records nobody needs (UNMATCHED_FLOW, REUSED_FLOW_ID), with the result that a sort by key and time
+/* Tallies flows whose records are unused (UNMATCHED_FLOW, REUSED_FLOW_ID), with the result that a sort by key and time
  * would give.  PyTorch writes two ends of flows for each kernel, mostly with a key of their own: keys with one or two
  * ends are in a table; what does not fit in it, and keys with more, are sorted, and spill. */
 struct tm_flow_tally;

@@ -1238,8 +1238,7 @@ static void take_wanted(struct tm_exporter *e, const struct tm_export_item *item
         take_other(e, item);
 }
 
-/* A span, where nothing that was asked for may leave it out or end a file before it: nearly all events of a
- * conversion. */
+/* A span, where no option may leave it out or end a file before it: nearly all events of a conversion. */
 TM_INLINE void take_whole_span(struct tm_exporter *e, const struct tm_event *event)
 {
     const struct tm_record *const record = &event->record;

@@ -23,10 +23,11 @@ struct node {
     uint64_t number;    /* counts up: when it was opened */
     struct node *outer; /* on its lane, NULL = none; of a free node the next free one */
     struct slot *slot;  /* of its track */
-    uint8_t *held;      /* own and common arguments; NULL = none */
     struct tm_lane_span span;
+    /* From here on it is there only if spans are held. */
+    uint8_t *held; /* own and common arguments; NULL = none */
     size_t held_bytes;
-    struct node *before, *after; /* in the order of opening; if spans are held */
+    struct node *before, *after; /* in the order of opening */
 };
 
 struct lane {
@@ -40,10 +41,11 @@ struct slot {
     uint64_t track;
     struct lane first;
     struct lane *more;    /* lanes from 1 on */
-    uint32_t count, room; /* lanes looked at; `more` has room for */
+    uint16_t count, room; /* lanes looked at, 0 = the slot is unused; `more` has room for */
     uint32_t open;        /* spans on all of them */
-    bool is_used;
 };
+
+static_assert(2 * TM_LANES_MOST <= UINT16_MAX, "the room of a slot");
 
 /* An open span by its end. */
 struct entry {
@@ -56,6 +58,7 @@ struct tm_lanes {
     struct tm_run *run;
     struct tm_lanes_options options;
     size_t used_bytes;
+    size_t node_bytes;
     uint64_t seed, opened;
     struct node **blocks;
     uint32_t block_count, block_room;
@@ -113,7 +116,12 @@ struct tm_lanes *tm_lanes_new(struct tm_run *run, const struct tm_lanes_options 
     if (!l)
         return NULL;
     *l = (struct tm_lanes){
-        .head = { INT64_MAX }, .run = run, .options = *options, .used_bytes = sizeof(*l), .seed = tm_hash_seed(l)
+        .head = { INT64_MAX },
+        .run = run,
+        .options = *options,
+        .used_bytes = sizeof(*l),
+        .node_bytes = options->holds ? sizeof(struct node) : offsetof(struct node, held),
+        .seed = tm_hash_seed(l),
     };
     l->slots = grow(l, NULL, 0, SLOTS_FIRST * sizeof(*l->slots));
     if (l->slots) {
@@ -129,9 +137,9 @@ void tm_lanes_free(struct tm_lanes *l)
     if (!l)
         return;
     for (uint32_t i = 0; i < l->block_count; i++) {
-        for (uint32_t k = 0; k < BLOCK_NODES; k++)
+        for (uint32_t k = 0; l->options.holds && k < BLOCK_NODES; k++)
             give(l, l->blocks[i][k].held, l->blocks[i][k].held_bytes);
-        give(l, l->blocks[i], BLOCK_NODES * sizeof(**l->blocks));
+        give(l, l->blocks[i], BLOCK_NODES * l->node_bytes);
     }
     give(l, l->blocks, l->block_room * sizeof(*l->blocks));
     for (size_t i = 0; i < l->slot_count; i++)
@@ -147,7 +155,7 @@ static bool ends_track(const void *at, const void *track)
 {
     const struct slot *const slot = at;
 
-    return !slot->is_used || slot->track == *(const uint64_t *)track;
+    return !slot->count || slot->track == *(const uint64_t *)track;
 }
 
 static inline struct slot *find_slot(const struct tm_lanes *l, uint64_t track)
@@ -185,7 +193,7 @@ static bool resize_slots(struct tm_lanes *l, size_t count)
     l->slots_used = l->slots_empty = 0;
     memset(l->near, 0, sizeof(l->near));
     for (size_t i = 0; i < old_count; i++) {
-        if (old[i].is_used && old[i].open) {
+        if (old[i].open) {
             struct slot *const slot = find_slot(l, old[i].track);
 
             *slot = old[i];
@@ -204,7 +212,7 @@ static struct slot *make_slot(struct tm_lanes *l, uint64_t track)
 {
     struct slot *slot = find_slot(l, track);
 
-    if (slot->is_used) {
+    if (slot->count) {
         l->near[track % SLOTS_NEAR] = slot;
         return slot;
     }
@@ -213,7 +221,7 @@ static struct slot *make_slot(struct tm_lanes *l, uint64_t track)
             return NULL;
         slot = find_slot(l, track);
     }
-    *slot = (struct slot){ .track = track, .is_used = true };
+    *slot = (struct slot){ .track = track, .count = 1 };
     l->near[track % SLOTS_NEAR] = slot;
     l->slots_used++;
     l->slots_empty++;
@@ -233,7 +241,7 @@ static bool make_lane(struct tm_lanes *l, struct slot *slot, uint32_t lane)
         if (!more)
             return false;
         slot->more = more;
-        slot->room = room;
+        slot->room = (uint16_t)room;
     }
     for (; slot->count <= lane; slot->count++)
         *lane_at(slot, slot->count) = (struct lane){ .inner = NULL };
@@ -254,15 +262,17 @@ static bool add_block(struct tm_lanes *l)
         l->blocks = blocks;
         l->block_room = room;
     }
-    struct node *const block = grow(l, NULL, 0, BLOCK_NODES * sizeof(*block));
+    uint8_t *const block = grow(l, NULL, 0, BLOCK_NODES * l->node_bytes);
 
     if (!block)
         return false;
     for (uint32_t k = BLOCK_NODES; k-- > 0;) {
-        block[k].outer = l->free_node;
-        l->free_node = &block[k];
+        struct node *const n = (struct node *)(void *)(block + k * l->node_bytes);
+
+        n->outer = l->free_node;
+        l->free_node = n;
     }
-    l->blocks[l->block_count++] = block;
+    l->blocks[l->block_count++] = (struct node *)(void *)block;
     return true;
 }
 
@@ -314,9 +324,10 @@ static inline void release_ended(struct tm_lanes *l)
 
     if (!n)
         return;
-    if (n->held)
+    if (l->options.holds) {
         give(l, n->held, n->held_bytes);
-    n->held = NULL;
+        n->held = NULL;
+    }
     n->outer = l->free_node;
     l->free_node = n;
     l->ended = NULL;
@@ -454,7 +465,7 @@ void tm_lanes_changed(struct tm_lanes *l)
 bool tm_lanes_choose(const struct tm_lanes *l, struct tm_lane_span *span)
 {
     struct slot *const slot = find_slot(l, span->track);
-    const uint32_t count = slot->is_used ? slot->count : 0;
+    const uint32_t count = slot->count;
 
     for (span->lane = 0; span->lane < count; span->lane++) {
         const struct lane *const lane = lane_at(slot, span->lane);
@@ -620,7 +631,7 @@ struct tm_lane_span *tm_lanes_end_empty(struct tm_lanes *l, uint64_t track)
     struct slot *const slot = find_slot(l, track);
 
     release_ended(l);
-    for (uint32_t i = 0; slot->is_used && i < slot->count; i++) {
+    for (uint32_t i = 0; i < slot->count; i++) {
         struct node *const n = lane_at(slot, i)->inner;
 
         if (n && n->span.event.start_ps == n->span.event.end_ps) {
@@ -639,7 +650,7 @@ uint32_t tm_lanes_innermost(const struct tm_lanes *l, uint64_t track)
     uint32_t found = UINT32_MAX;
     uint64_t latest = 0;
 
-    for (uint32_t i = 0; slot->is_used && i < slot->count; i++) {
+    for (uint32_t i = 0; i < slot->count; i++) {
         const struct lane *const lane = lane_at(slot, i);
         const uint64_t number = lane->depth ? lane->inner->number : 0;
 
