@@ -8,7 +8,7 @@
 #include "pipeline/engine/outputs.h"
 #include "reports/media.h"
 #include "reports/show/show.h"
-#include "stages/input/hlo/hlo_view.h"
+#include "stages/input/hlo/hlo.h"
 #include "stages/resolve/classes.h"
 
 static const char *what_of(const struct tm_options *options)

@@ -118,7 +118,7 @@ const struct tm_doc_schema tm_show_schema = {
 };
 
 /* --- what `show RUN hlo` and `show RUN programs` print: a document that exists in memory only
- * (stages/input/hlo/hlo_view.h) --- */
+ * (stages/input/hlo/hlo.h) --- */
 
 static const struct tm_doc_field programs[] = {
     { "name", TM_DOC_NAME, .title = "Program", .help = "Its name and number: jit_train_step(8)." },

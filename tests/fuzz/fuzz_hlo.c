@@ -8,7 +8,6 @@
 
 #include "pipeline/doc/doc.h"
 #include "stages/input/hlo/hlo.h"
-#include "stages/input/hlo/hlo_view.h"
 #include "tests/fuzz/fuzz_job.h"
 
 enum { LARGE = 300 << 10, TABLE = 256 << 10, PREFIX = 4, FIRST_ID = 7 };

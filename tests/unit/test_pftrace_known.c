@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Events of Perfetto traces that were met before: how many call sites are told apart. */
 #include "pipeline/run.h"
-#include "stages/input/perfetto/pftrace_known.h"
+#include "stages/input/perfetto/pftrace_event.h"
 #include "tests/support/test_run.h"
 
 enum { CALL_SITES = 6000, LENGTH = 40, NUMBER_AT = 32, NUMBER_BYTES = 3 };

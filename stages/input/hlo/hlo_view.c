@@ -4,11 +4,12 @@
  * ENTRIES_MOST instructions and one of their operands, regardless of the size of the program; what does not fit is
  * counted.
  * source: xla/service/hlo.proto */
-#include "stages/input/hlo/hlo_view.h"
+#include "stages/input/hlo/hlo.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "pipeline/doc/doc.h"
 #include "pipeline/strings.h"
 #include "stages/input/hlo/hlo_private.h"
 

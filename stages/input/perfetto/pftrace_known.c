@@ -2,7 +2,7 @@
 /* Events seen before.  The first bytes and the length give the shapes to try, a hash under the mask of a shape the event.
  * The first bytes have the track and the name, so a program has as many shapes as call sites, but few masks: shapes
  * share them.  Hashes are seeded, so colliding events cannot be constructed. */
-#include "stages/input/perfetto/pftrace_known.h"
+#include "stages/input/perfetto/pftrace_event.h"
 
 #include <string.h>
 

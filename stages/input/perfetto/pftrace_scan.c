@@ -11,7 +11,6 @@
 #include "pipeline/argument_templates.h"
 #include "stages/input/formats.h"
 #include "stages/input/perfetto/pftrace_event.h"
-#include "stages/input/perfetto/pftrace_known.h"
 #include "stages/input/perfetto/pftrace_tracks.h"
 #include "stages/input/records/record_store.h"
 #include "stages/resolve/classes.h"
