@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Objects in buckets, through helper programs.  A helper is a child with a pipe for what it writes and one for its
- * messages; both are read in one loop, so neither fills up.  It ends when this process does. */
+ * messages; both are read in one loop, so neither fills up.  It ends when this process does: a signal is sent to it then,
+ * and, if it has processes of its own that would not notice, a second child sends one to all of them. */
 #include "pipeline/remote.h"
 
 #include <assert.h>
@@ -67,6 +68,7 @@ static const struct known_helper {
     bool fails_for_missing; /* to remove an object that does not exist is an error */
     bool fetches_missing;   /* sends nothing of an object that does not exist, with status 0 */
     bool prints_refusals;   /* of objects that cannot be removed, with status 0; "None" if there are none */
+    bool has_processes;     /* which outlive it if it is killed; it never asks for a password on the terminal */
     enum request request;
     const char *google[ACTS]; /* by enum act; NULL = it cannot */
     const char *s3[ACTS];
@@ -74,9 +76,11 @@ static const struct known_helper {
     { .program = "gcloud",
       .globs = true,
       .fails_for_missing = true,
+      .has_processes = true,
       .request = ADDRESSES,
       .google = { [FETCH] = "gcloud storage cat {uri}",
-                  [LISTING] = "gcloud storage objects list {uri}** --format=json(name,size,generation,update_time)",
+                  [LISTING] = "gcloud storage objects list gs://{bucket}/{key}** "
+                              "--format=json(name,size,generation,update_time,noncurrent_time)",
                   [FETCH_FOLDER] = "gcloud storage rsync --recursive {uri} {folder}",
                   [STORE] = "gcloud storage cp - {uri}",
                   [STORE_FOLDER] = "gcloud storage cp --recursive {folder}/* {uri}/",
@@ -319,6 +323,46 @@ static void run_child(char *const *word, int in, int out, int err, pid_t parent)
     _exit(127);
 }
 
+/* In a second child: wait for the end of the parent, then end all processes of the helper. */
+static void watch(pid_t helper, pid_t parent)
+{
+    sigset_t all, ends;
+    int got;
+
+    (void)sigfillset(&all);
+    (void)sigprocmask(SIG_SETMASK, &all, NULL);
+    (void)sigemptyset(&ends);
+    (void)sigaddset(&ends, SIGTERM);
+    if (prctl(PR_SET_PDEATHSIG, SIGTERM) != 0)
+        _exit(0);
+    (void)close_range(0, ~0u, 0);
+    if (getppid() == parent)
+        (void)sigwait(&ends, &got);
+    (void)kill(-helper, SIGTERM);
+    _exit(0);
+}
+
+/* The helper gets a process group, which it would otherwise share with this process. */
+static void start_watch(struct tm_helper *h)
+{
+    const pid_t parent = getpid();
+
+    (void)setpgid(h->pid, h->pid);
+    h->watch = fork();
+    if (h->watch == 0)
+        watch(h->pid, parent);
+}
+
+static void end_watch(struct tm_helper *h)
+{
+    if (h->watch > 0) {
+        (void)kill(h->watch, SIGKILL);
+        while (waitpid(h->watch, NULL, 0) < 0 && errno == EINTR)
+            ;
+    }
+    h->watch = 0;
+}
+
 /* in: path  of its stdin
  * out: errno; 0 = it runs */
 static int start_child(struct tm_helper *h, char *const *word, const char *path)
@@ -331,6 +375,8 @@ static int start_child(struct tm_helper *h, char *const *word, const char *path)
         problem = errno;
     if (!problem) {
         h->pid = fork();
+        if (h->pid == 0 && h->has_processes)
+            (void)setpgid(0, 0);
         if (h->pid == 0)
             run_child(word, in, out[1], err[1], parent);
         problem = h->pid < 0 ? errno : 0;
@@ -340,6 +386,8 @@ static int start_child(struct tm_helper *h, char *const *word, const char *path)
     close_fd(&err[1]);
     h->out = out[0];
     h->err = err[0];
+    if (!problem && h->has_processes)
+        start_watch(h);
     return problem;
 }
 
@@ -348,6 +396,7 @@ static tm_status start_helper(struct tm_helper *h, struct tm_run *run, enum act 
                               const char *name)
 {
     const struct subject of = { uri, act == STORE_FOLDER || act == FETCH_FOLDER ? path : NULL };
+    const struct known_helper *const known = find_known(run, act, uri);
     struct words words;
     const char *command, *program;
     size_t length;
@@ -358,6 +407,7 @@ static tm_status start_helper(struct tm_helper *h, struct tm_run *run, enum act 
                              .failure = status_of(act),
                              .uri = uri,
                              .name = name,
+                             .has_processes = known && known->has_processes,
                              .in = -1,
                              .out = -1,
                              .err = -1 };
@@ -392,22 +442,47 @@ static void take_said(struct tm_helper *h)
     h->said[h->said_bytes] = '\0';
 }
 
-/* The last line that it wrote, without blanks around. */
-static const char *last_line(struct tm_helper *h)
+/* The last line that starts with a word.  out: NULL = there is none */
+static char *find_line(char *text, const char *word)
 {
-    char *line;
+    const size_t length = strlen(word);
+    char *found = NULL;
+
+    while (text) {
+        found = strncmp(text, word, length) == 0 ? text : found;
+        text = strchr(text, '\n');
+        text = text ? text + 1 : NULL;
+    }
+    return found;
+}
+
+/* The reason that it wrote: the last line without blanks around; or that of an error, which gcloud may end with a colon
+ * and continue in the next line, and after which it may write advice.  Cuts what it said. */
+static const char *find_reason(struct tm_helper *h)
+{
+    char *line, *error;
+    size_t length;
 
     while (h->said_bytes > 0 && strchr(" \r\n\t", h->said[h->said_bytes - 1]))
         h->said[--h->said_bytes] = '\0';
+    error = find_line(h->said, "ERROR: ");
     line = strrchr(h->said, '\n');
-    return line ? line + 1 : h->said;
+    if (!error)
+        return line ? line + 1 : h->said;
+    length = strcspn(error, "\n");
+    if (error[length] && error[length - 1] == ':') {
+        error[length] = ' ';
+        length += strcspn(error + length, "\n");
+    }
+    error[length] = '\0';
+    return error;
 }
 
 /* Whether it is worth another try is the caller's decision: like a file that a disk did not return. */
 static tm_status refuse(struct tm_helper *h, const char *how)
 {
     struct tm_error *const error = &h->run->error;
-    const char *const said = last_line(h);
+    const char *const said = find_reason(h);
     char clean[256];
 
     tm_clean_text(clean, sizeof(clean), said, strlen(said));
@@ -427,12 +502,17 @@ static tm_status end_helper(struct tm_helper *h)
     close_fd(&h->out);
     while (h->err >= 0)
         take_said(h);
+    end_watch(h);
     do {
         pid = waitpid(h->pid, &ended, 0);
     } while (pid < 0 && errno == EINTR);
-    h->pid = 0;
-    if (pid >= 0 && WIFEXITED(ended) && WEXITSTATUS(ended) == 0)
+    if (pid >= 0 && WIFEXITED(ended) && WEXITSTATUS(ended) == 0) {
+        h->pid = 0;
         return TM_OK;
+    }
+    if (h->has_processes)
+        (void)kill(-h->pid, SIGTERM);
+    h->pid = 0;
     if (pid >= 0 && WIFSIGNALED(ended))
         (void)snprintf(how, sizeof(how), "was ended by signal %d", WTERMSIG(ended));
     else
@@ -447,8 +527,9 @@ void tm_helper_stop(struct tm_helper *h)
     close_fd(&h->in);
     close_fd(&h->out);
     close_fd(&h->err);
+    end_watch(h);
     if (h->pid > 0) {
-        (void)kill(h->pid, SIGTERM);
+        (void)kill(h->has_processes ? -h->pid : h->pid, SIGTERM);
         while (waitpid(h->pid, NULL, 0) < 0 && errno == EINTR)
             ;
     }
@@ -644,10 +725,11 @@ static tm_status take_row(struct splitting *s)
     static const char *const sizes[] = { "size", "Size", NULL };
     static const char *const versions[] = { "version", "ETag", "generation", NULL };
     static const char *const times[] = { "modified", "LastModified", "ModTime", "update_time", NULL };
+    static const char *const ends[] = { "noncurrent_time", NULL };
     struct tm_run *const run = s->h->run;
     struct tm_doc *const doc = tm_doc_new(run);
     const struct tm_value *row;
-    char key[TM_REMOTE_URI_MOST], number[4][32];
+    char key[TM_REMOTE_URI_MOST], number[5][32];
     struct tm_object object;
     int length;
 
@@ -663,7 +745,8 @@ static tm_status take_row(struct splitting *s)
                                      .modified_ns = time_of(text_of(row, times, number[3])),
                                      .version = text_of(row, versions, number[2]) };
         length = snprintf(key, sizeof(key), "%s%s", tm_has(tm_get(row, "Path")) ? s->prefix : "", name);
-        if (name[0] && length > 0 && (size_t)length < sizeof(key) && tm_take_digits(&size, &object.bytes))
+        if (name[0] && length > 0 && (size_t)length < sizeof(key) && tm_take_digits(&size, &object.bytes) &&
+            !text_of(row, ends, number[4])[0])
             (void)s->take(s->to, &object);
     }
     tm_doc_free(doc);

@@ -32,6 +32,8 @@ struct tm_helper {
     const char *uri;                 /* borrowed */
     const char *name;                /* for messages, in quotes; borrowed */
     pid_t pid;                       /* 0 = it has ended */
+    pid_t watch;                     /* the child that ends all its processes if this one is killed; 0 = none */
+    bool has_processes;              /* of its own, in its process group */
     int in;                          /* its stdin: a file */
     off_t in_at;                     /* how far it had read it at the last look */
     int out, err;                    /* what it writes; -1 = closed */
