@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """The folder of a batch in a bucket: what is stored and in which order, ended at any moment, with helpers that fail, and
-restored.  With a real S3 server on this machine through the real client, and with a stand-in for gcloud that has the
-commands, outputs and messages of its documentation."""
+restored.  With a real S3 server on this machine through the real client, and with a stand-in for gcloud that starts fast
+and has the commands, outputs and messages of the real one, which test_gcloud.py runs."""
 
 import json
 import shlex
@@ -43,7 +43,7 @@ END
 case "$1 $2 $3" in
 "storage cat "*)
     [ -f "$store/${3#gs://}" ] || { echo "ERROR: (gcloud.storage.cat) The following URLs matched no objects or files:" >&2
-                                    echo "-$3" >&2; exit 1; }
+                                    echo "$3" >&2; exit 1; }
     exec /bin/cat "$store/${3#gs://}" ;;
 "storage objects list") list "$4" ;;
 "storage cp -")
@@ -60,7 +60,7 @@ case "$1 $2 $3" in
     missing=
     while read -r address; do
         if [ -f "$store/${address#gs://}" ]; then /bin/rm "$store/${address#gs://}"; else missing="$missing
--$address"; fi
+$address"; fi
     done
     [ -z "$missing" ] || { echo "ERROR: (gcloud.storage.rm) The following URLs matched no objects or files:$missing" >&2; exit 1; } ;;
 *) echo "ERROR: (gcloud.storage) Invalid choice" >&2; exit 2 ;;
@@ -574,7 +574,7 @@ def check_gcloud(tap, folder):
     shutil.copy(TINY, place / "h.xplane.pb")
     batch("another generation is", 1)
     result = run("report", "gs://b/none.xplane.pb", "-o", folder / "none", PATH=tools.path)
-    tap.ok(result.status == 3 and "-gs://b/none.xplane.pb" in result.err, "the message of gcloud", result)
+    tap.ok(result.status == 3 and "matched no objects or files: gs://b/none.xplane.pb" in result.err, "the message of gcloud", result)
 
 
 def main():
