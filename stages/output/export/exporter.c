@@ -689,25 +689,34 @@ TM_INLINE void exporter_take_span(struct tm_exporter *e, const struct tm_export_
 {
     const struct tm_record *const record = &item->event->record;
     const uint64_t key = record->correlation ? record->correlation : 1;
+    /* Every member is set: clearing what is left out takes longer than setting it. */
     struct tm_lane_span span = {
         .track = item->number,
         .key = item->track->sort == TM_TRACK_ASYNC ? key : 0,
-        .event = { .start_ps = item->start_ps,
+        .lane = 0,
+        .is_over = false,
+        .event = { .row = NULL,
+                   .start_ps = item->start_ps,
                    .end_ps = item->end_ps,
-                   .own = item->event->own,
-                   .template = record->flags & TM_FLAG_TEMPLATE ? record->common : 0,
-                   .correlation = record->correlation,
-                   .of = item->event,
-                   .trace = e->trace,
+                   .whole_begin_ps = item->is_whole ? item->start_ps : exporter_time(e, record->start_ps),
+                   .whole_end_ps = item->is_whole ? item->end_ps : exporter_time(e, record->start_ps + record->dur_ps),
                    .name = record->name ? record->name : e->no_name,
+                   .category = exporter_category(e, item->event),
+                   .template = record->flags & TM_FLAG_TEMPLATE ? record->common : 0,
+                   .marks = 0,
                    .is_instant = tm_event_is_instant(record),
-                   .flow = exporter_launch_arrow(e, item->track, item->event) },
+                   .is_gap = false,
+                   .begins_flow = false,
+                   .own = item->event->own,
+                   .common = { .bytes = NULL, .length = 0 },
+                   .of_step = 0,
+                   .correlation = record->correlation,
+                   .flow = exporter_launch_arrow(e, item->track, item->event),
+                   .of = item->event,
+                   .trace = e->trace },
     };
     struct tm_out_event *const event = &span.event;
 
-    event->whole_begin_ps = item->is_whole ? item->start_ps : exporter_time(e, record->start_ps);
-    event->whole_end_ps = item->is_whole ? item->end_ps : exporter_time(e, record->start_ps + record->dur_ps);
-    event->category = exporter_category(e, item->event);
     if (record->common && !event->template &&
         tm_trace_common(e->trace, record->common, e->common, &event->common) != TM_OK)
         return;
