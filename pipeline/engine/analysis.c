@@ -304,6 +304,7 @@ enum { EVENTS_TOGETHER = 16, EVENTS_AHEAD = 32 };
 
 struct resolved_together {
     struct resolved resolved; /* first: take_record has it */
+    tm_expect_events *expect; /* NULL: not needed */
     struct tm_event events[EVENTS_TOGETHER];
 };
 
@@ -341,6 +342,8 @@ static tm_status take_records(void *to, const struct tm_merged *merged)
         tm_resolve_expect_many(resolver, merged, expected, soon - expected);
         expected = soon;
         made = tm_resolve_many(resolver, merged, at, most, t->events);
+        if (t->expect)
+            t->expect(t->resolved.to, t->events, made);
         for (uint32_t i = 0; i < made && st == TM_OK; i++)
             st = t->resolved.take(t->resolved.to, &t->events[i]);
         at += made;
@@ -352,25 +355,30 @@ static tm_status take_records(void *to, const struct tm_merged *merged)
     return TM_OK;
 }
 
-static void give_in_order(struct tm_host_run *host, bool gives_own, tm_take_event *take, void *to)
+static void give_in_order(struct tm_host_run *host, bool gives_own, tm_expect_events *expect, tm_take_event *take,
+                          void *to)
 {
-    struct resolved_together together = { .resolved = { host, take, to } };
+    struct resolved_together together = { .resolved = { host, take, to }, .expect = expect };
 
     tm_order(host->source, gives_own, take_record, take_records, &together);
 }
 
 tm_status tm_host_events(struct tm_host_run *host, tm_take_event *take, void *to)
 {
-    begin_events(host, "writing");
-    give_in_order(host, true, take, to);
+    return tm_host_written_events(host, true, NULL, take, to);
+}
+
+tm_status tm_host_written_events(struct tm_host_run *host, bool gives_own, tm_expect_events *expect,
+                                 tm_take_event *take, void *to)
+{
+    begin_events(host, gives_own ? "writing" : "analyzing");
+    give_in_order(host, gives_own, expect, take, to);
     return end_events(host);
 }
 
 tm_status tm_host_bare_events(struct tm_host_run *host, tm_take_event *take, void *to)
 {
-    begin_events(host, "analyzing");
-    give_in_order(host, false, take, to);
-    return end_events(host);
+    return tm_host_written_events(host, false, NULL, take, to);
 }
 
 /* --- in parts --- */

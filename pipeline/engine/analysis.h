@@ -292,6 +292,13 @@ typedef tm_status tm_take_event(void *to, const struct tm_event *event);
 tm_status tm_host_events(struct tm_host_run *host, tm_take_event *take, void *to);
 /* The same without their own arguments, even if these are kept. */
 tm_status tm_host_bare_events(struct tm_host_run *host, tm_take_event *take, void *to);
+/* The same, with or without their own arguments, for one who looks up something for each event: most events that will
+ * be given are passed before, a few at a time, so that it can be fetched meanwhile.
+ * in:     expect  NULL: nothing is */
+typedef void tm_expect_events(void *to, const struct tm_event *events, uint32_t count);
+
+tm_status tm_host_written_events(struct tm_host_run *host, bool gives_own, tm_expect_events *expect,
+                                 tm_take_event *take, void *to);
 /* The same in parts: tm_order_in_parts.
  * in:     is_later  whether an event belongs to a later part; track: NULL = of a track that is not in order; step: of
  *                   work of a device, TM_NONE = of none that is known

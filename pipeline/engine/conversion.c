@@ -296,6 +296,11 @@ static tm_status take_event(void *to, const struct tm_event *event)
     return tm_exporter_take(to, event);
 }
 
+static void expect_events(void *to, const struct tm_event *events, uint32_t count)
+{
+    tm_exporter_expect(to, events, count);
+}
+
 /* Events in parts. */
 struct in_parts {
     struct tm_conversion *c;
@@ -326,7 +331,7 @@ static void give_events(struct tm_conversion *c, struct tm_host_run *host, struc
                                                                                 &(struct in_parts){ c, exporter },
                                                                                 c->is_bare });
     else
-        (void)(c->is_bare ? tm_host_bare_events : tm_host_events)(host, take_event, exporter);
+        (void)tm_host_written_events(host, !c->is_bare, expect_events, take_event, exporter);
 }
 
 /* What is damaged is known when all of a file was read. */

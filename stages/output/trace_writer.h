@@ -161,6 +161,8 @@ struct tm_trace_writer_type {
                                     const struct tm_writer_options *options);
     void (*begin_file)(struct tm_trace_writer *w, struct tm_out_file *file);
     void (*row)(struct tm_trace_writer *w, const struct tm_out_row *row);
+    /* Spans of these events will start soon, or not: what is known of them is fetched.  NULL: nothing is */
+    void (*expect)(const struct tm_trace_writer *w, const struct tm_event *events, uint32_t count);
     void (*begin)(struct tm_trace_writer *w, const struct tm_out_event *event); /* NULL: not needed */
     void (*end)(struct tm_trace_writer *w, const struct tm_out_event *event);   /* likewise */
     void (*instant)(struct tm_trace_writer *w, const struct tm_out_event *event);

@@ -1281,6 +1281,17 @@ tm_status tm_exporter_take(struct tm_exporter *e, const struct tm_event *event)
     return e->run->error.status;
 }
 
+void tm_exporter_expect(const struct tm_exporter *e, const struct tm_event *events, uint32_t count)
+{
+    const struct tm_trace_writer_type *const type = e->writer->type;
+
+    for (uint32_t i = 0; i < count; i++)
+        if (events[i].record.flags & TM_FLAG_TEMPLATE)
+            __builtin_prefetch(&e->categories[events[i].record.common % TM_KNOWN_CATEGORIES]);
+    if (type->expect)
+        type->expect(e->writer, events, count);
+}
+
 tm_status tm_exporter_end_part(struct tm_exporter *e)
 {
     const int64_t end_ps = part_end(e);

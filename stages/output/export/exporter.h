@@ -359,6 +359,8 @@ tm_status tm_exporter_scan(void *exporter, const struct tm_event *event);
  * errors: TM_ERR_LIMIT  a time is negative; more spans are open at once than memory allows */
 tm_status tm_exporter_begin_host(struct tm_exporter *e, const struct tm_trace *trace, const struct tm_clock *clock);
 tm_status tm_exporter_take(struct tm_exporter *e, const struct tm_event *event) TM_MUST_USE;
+/* These events will be taken soon: what is looked up for them is fetched into the cache.  Changes nothing. */
+void tm_exporter_expect(const struct tm_exporter *e, const struct tm_event *events, uint32_t count);
 /* With part_end_ps: all events of the part have come; the next file starts.  The work of a device is not cut. */
 tm_status tm_exporter_end_part(struct tm_exporter *e);
 /* Everything that is open ends. */

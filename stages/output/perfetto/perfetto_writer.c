@@ -611,9 +611,10 @@ static inline bool may_be_known(const struct tm_out_event *from)
     return !from->marks && !from->common.length && (from->template || !from->own.length);
 }
 
-static inline uint64_t hash_start(const struct tm_out_event *from)
+/* Nearly all starts of a name and a template have the same category. */
+static inline uint64_t hash_start(tm_strid name, uint32_t template)
 {
-    return tm_hash_pair((uint64_t)from->name << 32 | from->template, from->category, 1);
+    return tm_hash_fold((uint64_t)name << 32 | template, UINT64_C(0xa0761d6478bd642f));
 }
 
 static void forget_starts(struct tm_known_starts *k)
@@ -638,23 +639,53 @@ static inline void turn_starts(struct tm_known_starts *k, const struct tm_out_ev
     }
 }
 
+static inline const struct tm_known_start *start_at(const struct tm_known_starts *k, uint32_t at)
+{
+    return (const struct tm_known_start *)(const void *)(k->room + at - 1);
+}
+
 static inline const struct tm_known_start *find_start(const struct tm_known_starts *k, const struct tm_out_event *from,
                                                       uint64_t hash)
 {
-    const size_t set = hash % TM_KNOWN_START_SETS;
+    const struct tm_known_slot *const set = k->slots[hash % TM_KNOWN_START_SETS];
 
     for (size_t way = 0; way < TM_KNOWN_START_WAYS; way++) {
-        if (k->slots[set][way].tag != hash >> 32 || !k->slots[set][way].at)
+        if (set[way].tag != hash >> 32 || !set[way].at)
             continue;
-        const struct tm_known_start *const s =
-            (const struct tm_known_start *)(const void *)(k->room + k->slots[set][way].at - 1);
+        const struct tm_known_start *const s = start_at(k, set[way].at);
 
-        __builtin_prefetch((const uint8_t *)s + 64);
-        __builtin_prefetch((const uint8_t *)s + 128);
         if (s->name == from->name && s->template == from->template && s->category == from->category)
             return s;
     }
     return NULL;
+}
+
+static inline uint64_t hash_expected(const struct tm_record *record)
+{
+    return hash_start(record->name, record->flags & TM_FLAG_TEMPLATE ? record->common : 0);
+}
+
+/* What is in the first places of the sets of these events: most known starts have no more than three cache lines.
+ * Waiting for them took 6% of the time of a conversion. */
+static void expect(const struct tm_trace_writer *base, const struct tm_event *events, uint32_t count)
+{
+    const struct tm_known_starts *const k = ((const struct tm_perfetto *)base)->starts;
+
+    for (uint32_t i = 0; i < count; i++)
+        __builtin_prefetch(k->slots[hash_expected(&events[i].record) % TM_KNOWN_START_SETS]);
+    for (uint32_t i = 0; i < count; i++) {
+        const uint64_t hash = hash_expected(&events[i].record);
+        const struct tm_known_slot *const set = k->slots[hash % TM_KNOWN_START_SETS];
+        const struct tm_known_slot slot = set[set[0].tag != hash >> 32];
+
+        if (slot.tag != hash >> 32 || !slot.at)
+            continue;
+        const uint8_t *const s = (const uint8_t *)start_at(k, slot.at);
+
+        __builtin_prefetch(s);
+        __builtin_prefetch(s + 64);
+        __builtin_prefetch(s + 128);
+    }
 }
 
 /* The one that was found last is the last to be forgotten. */
@@ -786,7 +817,7 @@ static void begin(struct tm_trace_writer *base, const struct tm_out_event *from)
 
     if (is_usual) {
         turn_starts(w->starts, from, w->names.tables);
-        hash = hash_start(from);
+        hash = hash_start(from->name, from->template);
         known = find_start(w->starts, from, hash);
     }
     if (known) {
@@ -896,6 +927,7 @@ const struct tm_trace_writer_type tm_perfetto_writer = {
     .open = open_writer,
     .begin_file = begin_file,
     .row = perfetto_put_row,
+    .expect = expect,
     .begin = begin,
     .end = end,
     .instant = instant,

@@ -282,15 +282,17 @@ struct tm_known_start {
     struct tm_cached_hole hole[];
 };
 
+struct tm_known_slot {
+    uint32_t tag; /* upper half of the hash */
+    uint32_t at;  /* in the room, and 1; 0 = free */
+};
+
 struct tm_known_starts {
     const struct tm_argument_templates *templates; /* whose they are, of which host */
     uint32_t host;
     uint32_t tables;         /* struct tm_perfetto_names.tables */
     size_t used, room_bytes; /* room_bytes: beyond TM_KNOWN_START_BYTES from the pool */
-    struct {
-        uint32_t tag; /* upper half of the hash */
-        uint32_t at;  /* in the room, and 1; 0 = free */
-    } slots[TM_KNOWN_START_SETS][TM_KNOWN_START_WAYS];
+    struct tm_known_slot slots[TM_KNOWN_START_SETS][TM_KNOWN_START_WAYS];
     _Alignas(struct tm_known_start) uint8_t room[]; /* room_bytes, and TM_ARG_CACHE_COPIED */
 };
 
