@@ -13,6 +13,7 @@
 
 #include "pipeline/run.h"
 #include "pipeline/store/budget.h"
+#include "stages/input/bytes/inflate_checksum.h"
 
 /* What all decoders share. */
 
@@ -41,7 +42,6 @@ void tm_decoder_skip(struct tm_decoder *decoder, struct tm_flow *flow)
 }
 
 #ifdef TM_HAVE_ISAL
-#include <isa-l/crc.h>
 #include <isa-l/igzip_lib.h>
 #endif
 
@@ -78,6 +78,7 @@ struct inflate {
     uint8_t flags;
     size_t extra_left;
     uint32_t head_crc;
+    tm_crc32 *checksum;
     uint32_t crc, length; /* of the member's data; length modulo 2^32, as in the trailer */
 #ifdef TM_HAVE_ISAL
     struct inflate_state isal;
@@ -131,17 +132,6 @@ static void doubt(struct inflate *f)
     f->base.doubtful |= f->engine != TM_INFLATE_ZLIB;
 }
 
-static uint32_t checksum(const struct inflate *f, uint32_t crc, const uint8_t *bytes, size_t length)
-{
-#ifdef TM_HAVE_ISAL
-    if (f->engine == TM_INFLATE_ISAL)
-        return crc32_gzip_refl(crc, bytes, length);
-#else
-    (void)f;
-#endif
-    return (uint32_t)crc32_z(crc, bytes, length);
-}
-
 static void advance(struct tm_decoder *decoder, struct tm_flow *flow, size_t used, size_t fresh)
 {
     decoder->at += used;
@@ -154,7 +144,7 @@ static void advance(struct tm_decoder *decoder, struct tm_flow *flow, size_t use
 /* Count what an engine has just written. */
 static void account(struct inflate *f, struct tm_flow *flow, size_t used, size_t fresh)
 {
-    f->crc = checksum(f, f->crc, flow->out, fresh);
+    f->crc = f->checksum(f->crc, flow->out, fresh);
     f->length += (uint32_t)fresh; /* modulo 2^32, as in the trailer */
     advance(&f->base, flow, used, fresh);
 }
@@ -501,6 +491,7 @@ struct tm_decoder *tm_inflate_new(struct tm_run *of, enum tm_inflate_engine engi
         engine = tm_inflate_has(TM_INFLATE_ISAL) ? TM_INFLATE_ISAL : TM_INFLATE_ZLIB;
     f->base = (struct tm_decoder){ .type = &inflate_type, .run = of };
     f->engine = engine;
+    f->checksum = tm_crc32_best();
     f->part = HEAD;
     if (start_engine(f) != TM_OK) {
         free_inflate(&f->base);
