@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A map that is built once.  Rows are collected in a window; if they all fit, a table of row numbers is
- * put beside them: dense (by key) where the largest key is near the number of rows, else open
- * addressing.  If they do not fit, they are sorted by key on disk and are in pages: `rows` holds
+ * put beside them: dense (by key) where the keys are in a range that is not much larger than the number
+ * of rows, else open addressing.  If they do not fit, they are sorted by key on disk and are in pages: `rows` holds
  * the rows, `firsts` the first key of each page of rows, `tops` (in memory) the first key of each
  * page of `firsts`.  A lookup then reads at most one page of each, through their caches. */
 #include "pipeline/store/sorter.h"
@@ -14,7 +14,7 @@
 
 enum {
     SLOT_BYTES_PER_ROW = 11, /* open: 1.3 to 2.7 slots of 4 bytes; dense where the rest of the memory is enough */
-    DENSE_FACTOR = 4,
+    DENSE_FACTOR = 16,       /* a table by key is read in the order of its keys, an open one at random */
     DENSE_SPARE = 1024,
     PAGE_BYTES = 16 << 10, /* a page is read for a lookup at random */
     FIRSTS_PER_PAGE = PAGE_BYTES / sizeof(uint64_t),
@@ -31,11 +31,11 @@ struct tm_index {
     enum form form;
     uint64_t count, duplicate_count;
     struct tm_window window;
-    uint64_t most_key;
-    uint32_t *slots; /* row number + 1; 0 = empty */
-    size_t slots_bytes;
-    size_t dense_count; /* DENSE: how many slots */
-    uint32_t bits;      /* OPEN: 1 << bits slots */
+    uint64_t least_key, most_key;    /* of those collected; DENSE: the first slot is that of the least one */
+    uint32_t *slots;                 /* row number + 1; 0 = empty */
+    size_t slots_bytes, slots_drawn; /* drawn: of the pool */
+    size_t dense_count;              /* DENSE: how many slots */
+    uint32_t bits;                   /* OPEN: 1 << bits slots */
     uint64_t seed;
     struct tm_sorter *sorter; /* SORTING */
     struct tm_rows *rows;     /* ON_DISK, all below */
@@ -61,6 +61,7 @@ struct tm_index *tm_index_new(struct tm_run *run, enum tm_account account, size_
     index->duplicates = duplicates;
     index->replaces = replaces;
     index->seed = tm_hash_seed(index);
+    index->least_key = UINT64_MAX;
     tm_window_init(&index->window, run, account, row_bytes, SLOT_BYTES_PER_ROW, index->memory_bytes);
     return index;
 }
@@ -68,6 +69,8 @@ struct tm_index *tm_index_new(struct tm_run *run, enum tm_account account, size_
 static void give_slots(struct tm_index *index)
 {
     tm_give(&index->run->budget, index->account, index->slots, index->slots_bytes);
+    tm_budget_put_back(&index->run->budget, index->slots_drawn);
+    index->slots_drawn = 0;
     index->slots = NULL;
 }
 
@@ -164,6 +167,7 @@ void tm_index_put(struct tm_index *index, const void *row)
     const uint64_t key = key_of(row);
 
     index->most_key = key > index->most_key ? key : index->most_key;
+    index->least_key = key < index->least_key ? key : index->least_key;
     memcpy(tm_window_at(&index->window, index->window.count++), row, index->row_bytes);
 }
 
@@ -202,14 +206,26 @@ static inline size_t open_slot(const struct tm_index *index, uint64_t key)
     return (size_t)(slot - index->slots);
 }
 
-/* True if a slot for each key up to the largest one is worth its memory, and fits. */
-static bool fits_dense(const struct tm_index *index)
+/* True if a slot for each key from the least to the largest one is worth its memory, and fits, also with some of the
+ * pool. */
+static bool fits_dense(struct tm_index *index)
 {
     const size_t rows_bytes = index->window.capacity * index->row_bytes;
     const size_t memory_bytes = index->memory_bytes + index->window.drawn_bytes;
+    const size_t left = rows_bytes < memory_bytes ? memory_bytes - rows_bytes : 0;
+    const uint64_t range = index->most_key - index->least_key;
+    const uint64_t most = DENSE_FACTOR * (uint64_t)index->window.count + DENSE_SPARE;
+    size_t bytes;
 
-    return index->most_key < DENSE_FACTOR * (uint64_t)index->window.count + DENSE_SPARE && rows_bytes < memory_bytes &&
-           index->most_key < (memory_bytes - rows_bytes) / sizeof(uint32_t);
+    if (index->window.count == 0 || range >= most)
+        return false;
+    bytes = (size_t)(range + 1) * sizeof(uint32_t);
+    if (bytes <= left)
+        return true;
+    if (!tm_budget_draw(&index->run->budget, bytes - left))
+        return false;
+    index->slots_drawn = bytes - left;
+    return true;
 }
 
 static void choose_table(struct tm_index *index)
@@ -219,7 +235,7 @@ static void choose_table(struct tm_index *index)
 
     if (fits_dense(index)) {
         index->form = DENSE;
-        index->dense_count = (size_t)index->most_key + 1;
+        index->dense_count = (size_t)(index->most_key - index->least_key) + 1;
         index->slots_bytes = index->dense_count * sizeof(uint32_t);
     } else {
         index->form = OPEN;
@@ -237,7 +253,7 @@ static void build_table(struct tm_index *index)
     for (size_t i = 0; index->slots && i < index->window.count; i++) {
         const uint8_t *row = tm_window_at(&index->window, i);
         const uint64_t key = key_of(row);
-        uint32_t *slot = &index->slots[index->form == DENSE ? key : open_slot(index, key)];
+        uint32_t *slot = &index->slots[index->form == DENSE ? key - index->least_key : open_slot(index, key)];
 
         if (*slot == 0) {
             index->count++;
@@ -440,7 +456,7 @@ const void *tm_index_find(struct tm_index *index, uint64_t key, uint64_t *number
     if (tm_failed(index->run))
         return NULL;
     if (index->form == DENSE)
-        *number = key < index->dense_count ? index->slots[key] : 0;
+        *number = key - index->least_key < index->dense_count ? index->slots[key - index->least_key] : 0;
     else if (index->form == OPEN)
         *number = index->slots[open_slot(index, key)];
     else

@@ -16,7 +16,7 @@ static bool has_higher_rank(const void *a, const void *b)
 static const size_t memories[] = { 0, 4 << 10, 100 << 10, 1 << 20, 64 << 20 };
 enum { MEMORIES = sizeof(memories) / sizeof(memories[0]), MANY = 30000, KEYS = 20000 };
 
-enum spread { DENSE, SPARSE, UNEVEN, CLUSTERS, HUGE, SPREADS };
+enum spread { DENSE, HIGH, SPARSE, UNEVEN, CLUSTERS, HUGE, SPREADS };
 
 /* Keys by ordinal, one to one. */
 static uint64_t key_of(enum spread spread, uint64_t ordinal)
@@ -24,6 +24,8 @@ static uint64_t key_of(enum spread spread, uint64_t ordinal)
     switch (spread) {
     case DENSE:
         return ordinal;
+    case HIGH: /* near each other, as correlation ids that only some calls have */
+        return (UINT64_C(1) << 40) + ordinal * 7;
     case SPARSE:
         return ordinal * 1000003;
     case UNEVEN:
