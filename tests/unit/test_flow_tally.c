@@ -56,6 +56,8 @@ static void the_tally_is_that_of_joining(void **state)
     (void)state;
     check(0, 1, 1, LEAST_BYTES, false);
     check(1, 1, 1, LEAST_BYTES, false);
+    for (uint64_t count = 14; count < 19; count++) /* around those that wait for their slots */
+        check(count, 5, 50, LEAST_BYTES, false);
     check(1000, 500, 1 << 20, LEAST_BYTES, false);
     check(1000, 501, 3, LEAST_BYTES, false); /* chained ones, too */
     check(300, 20, 50, LEAST_BYTES, false);  /* many ends of a key */
