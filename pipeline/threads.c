@@ -29,8 +29,10 @@ struct tm_ahead {
     tm_ahead_fill *fill;
     void *of;
     pthread_t thread;
+    unsigned blocks;
     pthread_mutex_t lock; /* of all that follows but the bytes */
-    pthread_cond_t changed;
+    pthread_cond_t may_fill, may_read;
+    bool waits_to_fill, waits_to_read; /* until it is woken */
     struct block block[TM_AHEAD_BLOCKS];
     unsigned first, count; /* blocks that are filled */
     bool is_ending, has_ended;
@@ -43,18 +45,31 @@ static uint8_t *bytes_of(const struct tm_ahead *a, unsigned block)
     return a->bytes + (size_t)block * TM_AHEAD_BLOCK_BYTES;
 }
 
+/* Let go of the lock, and wake the other thread if it waits and has something to do. */
+static void unlock_and_wake(struct tm_ahead *a, bool *waits, pthread_cond_t *until, bool has_work)
+{
+    const bool wakes = *waits && has_work;
+
+    if (wakes)
+        *waits = false;
+    (void)pthread_mutex_unlock(&a->lock);
+    if (wakes)
+        (void)pthread_cond_signal(until);
+}
+
 static void *fill_blocks(void *of)
 {
     struct tm_ahead *const a = of;
 
     (void)pthread_mutex_lock(&a->lock);
     while (!a->is_ending) {
-        const unsigned next = (a->first + a->count) % TM_AHEAD_BLOCKS;
+        const unsigned next = (a->first + a->count) % a->blocks;
         struct block block = { .have = 0 };
         bool more;
 
-        if (a->has_ended || a->count == TM_AHEAD_BLOCKS) {
-            (void)pthread_cond_wait(&a->changed, &a->lock);
+        if (a->has_ended || a->count == a->blocks) {
+            a->waits_to_fill = true;
+            (void)pthread_cond_wait(&a->may_fill, &a->lock);
             continue;
         }
         (void)pthread_mutex_unlock(&a->lock);
@@ -65,7 +80,8 @@ static void *fill_blocks(void *of)
             a->block[next] = block;
             a->count++;
         }
-        (void)pthread_cond_broadcast(&a->changed);
+        unlock_and_wake(a, &a->waits_to_read, &a->may_read, a->has_ended || a->count >= a->blocks / 2);
+        (void)pthread_mutex_lock(&a->lock);
     }
     (void)pthread_mutex_unlock(&a->lock);
     return NULL;
@@ -89,32 +105,53 @@ static bool start_thread(pthread_t *thread, void *(*work)(void *of), void *of)
     return !problem;
 }
 
+static size_t bytes_of_all(const struct tm_ahead *a)
+{
+    return (size_t)a->blocks * TM_AHEAD_BLOCK_BYTES;
+}
+
 static void release(struct tm_ahead *a)
 {
     struct tm_budget *const budget = &a->run->budget;
+    const size_t bytes = bytes_of_all(a);
 
-    (void)pthread_cond_destroy(&a->changed);
+    (void)pthread_cond_destroy(&a->may_fill);
+    (void)pthread_cond_destroy(&a->may_read);
     (void)pthread_mutex_destroy(&a->lock);
-    tm_give(budget, TM_ACCOUNT_INPUT, a->bytes, TM_AHEAD_BYTES);
+    tm_give(budget, TM_ACCOUNT_INPUT, a->bytes, bytes);
     tm_give(budget, TM_ACCOUNT_INPUT, a, sizeof(*a));
-    tm_budget_put_back(budget, TM_AHEAD_BYTES);
+    tm_budget_put_back(budget, bytes);
+}
+
+/* out: how many blocks the pool allows; 0 = none */
+static unsigned draw_blocks(struct tm_run *run)
+{
+    for (unsigned blocks = TM_AHEAD_BLOCKS; blocks >= TM_AHEAD_LEAST; blocks /= 2)
+        if (tm_budget_draw(&run->budget, (size_t)blocks * TM_AHEAD_BLOCK_BYTES))
+            return blocks;
+    return 0;
 }
 
 struct tm_ahead *tm_ahead_start(struct tm_run *run, tm_ahead_fill *fill, void *of)
 {
     struct tm_ahead *a;
+    unsigned blocks;
 
-    if (tm_failed(run) || tm_cores(run) < 2 || !tm_budget_draw(&run->budget, TM_AHEAD_BYTES))
+    if (tm_failed(run) || tm_cores(run) < 2)
+        return NULL;
+    blocks = draw_blocks(run);
+    if (!blocks)
         return NULL;
     a = tm_take(&run->budget, TM_ACCOUNT_INPUT, sizeof(*a), &run->error);
     if (!a) {
-        tm_budget_put_back(&run->budget, TM_AHEAD_BYTES);
+        tm_budget_put_back(&run->budget, (size_t)blocks * TM_AHEAD_BLOCK_BYTES);
         return NULL;
     }
-    *a = (struct tm_ahead){ .run = run, .fill = fill, .of = of };
+    *a = (struct tm_ahead){ .run = run, .fill = fill, .of = of, .blocks = blocks };
     (void)pthread_mutex_init(&a->lock, NULL);
-    (void)pthread_cond_init(&a->changed, NULL);
-    a->bytes = tm_take(&run->budget, TM_ACCOUNT_INPUT, TM_AHEAD_BYTES, &run->error);
+    (void)pthread_cond_init(&a->may_fill, NULL);
+    (void)pthread_cond_init(&a->may_read, NULL);
+    a->bytes = tm_take(&run->budget, TM_ACCOUNT_INPUT, bytes_of_all(a), &run->error);
     if (a->bytes && start_thread(&a->thread, fill_blocks, a))
         return a;
     release(a);
@@ -128,8 +165,10 @@ size_t tm_ahead_read(struct tm_ahead *ahead, void *to, size_t bytes, uint64_t *r
 
     *read = 0;
     (void)pthread_mutex_lock(&a->lock);
-    while (!a->count && !a->has_ended)
-        (void)pthread_cond_wait(&a->changed, &a->lock);
+    while (!a->count && !a->has_ended) {
+        a->waits_to_read = true;
+        (void)pthread_cond_wait(&a->may_read, &a->lock);
+    }
     left = a->count ? a->block[a->first].have - a->used : 0;
     (void)pthread_mutex_unlock(&a->lock);
     if (!left)
@@ -143,24 +182,23 @@ size_t tm_ahead_read(struct tm_ahead *ahead, void *to, size_t bytes, uint64_t *r
     (void)pthread_mutex_lock(&a->lock);
     *read = a->block[a->first].read;
     a->used = 0;
-    a->first = (a->first + 1) % TM_AHEAD_BLOCKS;
+    a->first = (a->first + 1) % a->blocks;
     a->count--;
-    if (a->count <= 1) /* an idle thread is woken for several blocks at once */
-        (void)pthread_cond_broadcast(&a->changed);
-    (void)pthread_mutex_unlock(&a->lock);
+    unlock_and_wake(a, &a->waits_to_fill, &a->may_fill, a->count <= a->blocks / 2);
     return bytes;
 }
 
 void tm_ahead_end(struct tm_ahead *ahead)
 {
-    if (!ahead)
+    struct tm_ahead *const a = ahead;
+
+    if (!a)
         return;
-    (void)pthread_mutex_lock(&ahead->lock);
-    ahead->is_ending = true;
-    (void)pthread_cond_broadcast(&ahead->changed);
-    (void)pthread_mutex_unlock(&ahead->lock);
-    (void)pthread_join(ahead->thread, NULL);
-    release(ahead);
+    (void)pthread_mutex_lock(&a->lock);
+    a->is_ending = true;
+    unlock_and_wake(a, &a->waits_to_fill, &a->may_fill, true);
+    (void)pthread_join(a->thread, NULL);
+    release(a);
 }
 
 /* --- one piece of work at a time --- */

@@ -20,11 +20,13 @@ unsigned tm_cores(struct tm_run *run);
  *
  *     thread:  fill ──► [block][block][block][block] ──► tm_ahead_read
  *
- * Inflating takes a quarter of the time of a report from JSON, and continues while the main thread decodes.  Memory:
- * TM_AHEAD_BYTES of TM_ACCOUNT_INPUT, drawn from the pool. */
+ * Inflating takes a quarter of the time of a report from JSON, and continues while the main thread decodes.  Who has to
+ * wait is woken only when half of the blocks are filled, or free: waking a thread takes as long as inflating some
+ * kilobytes, and much longer on an idle core of a virtual machine.  Memory: TM_AHEAD_BLOCKS blocks of
+ * TM_ACCOUNT_INPUT, drawn from the pool, or TM_AHEAD_LEAST of them. */
 struct tm_ahead;
 
-enum { TM_AHEAD_BLOCKS = 4, TM_AHEAD_BLOCK_BYTES = 256 << 10, TM_AHEAD_BYTES = TM_AHEAD_BLOCKS * TM_AHEAD_BLOCK_BYTES };
+enum { TM_AHEAD_BLOCKS = 8, TM_AHEAD_LEAST = 4, TM_AHEAD_BLOCK_BYTES = 256 << 10 };
 
 /* On the thread: the next bytes of what is read.
  * out:    got   bytes that were filled in
