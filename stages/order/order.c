@@ -47,9 +47,10 @@ static_assert(MOST_OPEN < 1 << NODE_HEAD_BITS, "the number of a head fits");
 /* Heads that are merged with each other. */
 struct group {
     struct node *nodes;   /* of the heads that have a record, and one more: build_tree */
-    struct loser *losers; /* of each game, from the last one at 1 on */
+    struct loser *losers; /* of each game, from the last one at 1 on; 0: who loses all games there */
     size_t count, left;   /* count: nodes in the tree; left: those that are not done */
     uint32_t first;       /* the earliest node */
+    uint32_t depth;       /* games of a node, the longest way up */
     bool goes_with_host;
 };
 
@@ -244,13 +245,14 @@ TM_NOT_INLINE bool is_before_at_time(const struct order *o, const struct node *a
 }
 
 /* Play a node's games, from its place up.  out: the earliest node of all
- * Which of two lines is next cannot be predicted, so they are swapped without a branch. */
+ * Which of two lines is next cannot be predicted, so they are swapped without a branch.  Nor can the length of its way
+ * up, so each plays the same number of games: those with a shorter way play the last one for nothing. */
 static inline uint32_t play(const struct order *o, struct group *g, uint32_t number)
 {
     struct loser *const losers = g->losers;
     int64_t start_ps = g->nodes[number].start_ps;
 
-    for (size_t at = (number + g->count) / 2; at > 0; at /= 2) {
+    for (size_t at = (number + g->count) / 2, left = g->depth; left > 0; at /= 2, left--) {
         const struct loser other = losers[at];
         uint64_t wins = other.start_ps < start_ps, times, nodes;
 
@@ -272,7 +274,7 @@ static inline int64_t stays_until(const struct group *g)
 {
     int64_t until_ps = INT64_MAX;
 
-    for (size_t at = (g->first + g->count) / 2; at > 0; at /= 2) {
+    for (size_t at = (g->first + g->count) / 2, left = g->depth; left > 0; at /= 2, left--) {
         const int64_t start_ps = g->losers[at].start_ps;
 
         until_ps = start_ps < until_ps ? start_ps : until_ps;
@@ -280,12 +282,17 @@ static inline int64_t stays_until(const struct group *g)
     return until_ps;
 }
 
-/* Every place in the tree is taken by a node that is before all others, until another one loses there to it. */
+/* Every place in the tree is taken by a node that is before all others, until another one loses there to it.  The place
+ * above the last game is taken by one that loses to all, also to nodes that are done. */
 static void build_tree(const struct order *o, struct group *g)
 {
     g->first = 0;
-    g->nodes[g->count] = (struct node){ INT64_MIN, INT64_MAX, NULL };
-    for (size_t i = 0; i < g->count; i++)
+    g->depth = 0;
+    while ((size_t)1 << g->depth < g->count)
+        g->depth++;
+    g->nodes[g->count] = (struct node){ INT64_MIN, INT64_MIN, NULL };
+    g->losers[0] = (struct loser){ INT64_MAX, (uint32_t)g->count };
+    for (size_t i = 1; i < g->count; i++)
         g->losers[i] = (struct loser){ INT64_MIN, (uint32_t)g->count };
     for (size_t i = 0; i < g->count; i++)
         g->first = play(o, g, (uint32_t)i);
