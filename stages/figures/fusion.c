@@ -182,16 +182,20 @@ static void fusion_end_run(struct fusion *f, uint32_t track)
     close_run(f, lane, track);
 }
 
-/* The first different names of a run; the same string may have two handles. */
-static void note_name(struct fusion_lane *lane, const struct fusion_site *site)
+/* The first different names of a run; the same string may have two handles.  Which of them a name equals, or none,
+ * cannot be predicted: it is compared with all, and stays behind them if it is new. */
+static inline void note_name(struct fusion_lane *lane, const struct fusion_site *site)
 {
-    if (lane->name_count == FUSION_RUN_NAMES)
+    const uint8_t count = lane->name_count;
+    bool is_new = true;
+
+    if (count == FUSION_RUN_NAMES)
         return;
-    for (int i = 0; i < lane->name_count; i++)
-        if (lane->hashes[i] == site->name_hash)
-            return;
-    lane->hashes[lane->name_count] = site->name_hash;
-    lane->names[lane->name_count++] = site->name;
+    for (uint8_t i = 0; i < FUSION_RUN_NAMES - 1; i++)
+        is_new &= (i >= count) | (lane->hashes[i] != site->name_hash);
+    lane->hashes[count] = site->name_hash;
+    lane->names[count] = site->name;
+    lane->name_count = (uint8_t)(count + is_new);
 }
 
 static void begin_run(struct fusion_lane *lane, const struct tm_event *event)
@@ -735,11 +739,11 @@ static tm_status begin_host(struct tm_stage *s, const struct tm_trace *trace)
 
 /* --- events --- */
 
-/* In a sum of a batch: the count of its events fits. */
-static inline void add_to_batch(struct fusion_sum *sum, int64_t dur_ps)
+/* In a sum of a batch: the count of its events fits.  What counts cannot be predicted, so nothing is added otherwise. */
+static inline void add_to_batch(struct fusion_sum *sum, int64_t dur_ps, bool counts)
 {
-    sum->count++;
-    sum->total_ps = tm_sum_times(sum->total_ps, dur_ps);
+    sum->count += counts;
+    sum->total_ps = tm_sum_times(sum->total_ps, dur_ps & -(int64_t)counts);
 }
 
 /* Sums of the kernels of a batch. */
@@ -759,14 +763,11 @@ static inline void take_kernel(struct fusion *f, const struct tm_event *event, b
         return;
     if (is_new)
         tm_fusion_learn_site(f, event, site);
-    if (is_small)
-        add_to_batch(&sums->small, dur_ps);
-    if (dur_ps < FUSION_TINY_PS)
-        add_to_batch(&sums->tiny, dur_ps);
-    if (is_in_step) {
-        add_to_batch(&sums->in_steps, dur_ps);
+    add_to_batch(&sums->small, dur_ps, is_small);
+    add_to_batch(&sums->tiny, dur_ps, dur_ps < FUSION_TINY_PS);
+    add_to_batch(&sums->in_steps, dur_ps, is_in_step);
+    if (is_in_step)
         fusion_take_in_step(f, event, is_small ? site : NULL);
-    }
     fusion_take_in_row(f, event, site);
 }
 
