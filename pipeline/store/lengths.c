@@ -194,6 +194,7 @@ enum {
     MANY_WORDS = 1 << 12,
     VALUES = 1 << WIDE_BITS,
     FEW_WORDS = 48,
+    GROUP_SHIFT = TM_LENGTH_VALUE_BITS + TM_LENGTH_COUNT_BITS,
 };
 
 /* The bits in which keys differ. */
@@ -357,6 +358,84 @@ static size_t fold_equal(uint64_t *words, size_t count)
     return count ? left + 1 : 0;
 }
 
+/* Bring words of the same group together, by the number of their group: the same as a sort, by fewer bits. */
+static void sort_groups(uint64_t *words, size_t count)
+{
+    const uint64_t difference = find_difference(words, count) >> GROUP_SHIFT << GROUP_SHIFT;
+    uint32_t ends[1 << DIGIT_BITS];
+    size_t begin = 0;
+
+    if (!difference)
+        return;
+    if (count <= FEW_WORDS) {
+        sort_few(words, count);
+        return;
+    }
+    const unsigned behind = 64 - (unsigned)__builtin_clzll(difference);
+    const struct digit digit = { behind > GROUP_SHIFT + DIGIT_BITS ? behind - DIGIT_BITS : GROUP_SHIFT,
+                                 (1 << DIGIT_BITS) - 1 };
+
+    deal_in_place(words, count, digit, ends);
+    for (size_t i = 0; digit.shift > GROUP_SHIFT && i <= digit.mask; i++) {
+        sort_groups(words + begin, ends[i] - begin);
+        begin = ends[i];
+    }
+}
+
+/* Of words by a digit, the part with a rank.
+ * in:     *rank  of all words
+ * out:    *rank  in that part */
+static size_t find_part(const uint64_t *words, size_t count, struct digit digit, uint64_t *rank)
+{
+    uint64_t counts[1 << DIGIT_BITS] = { 0 };
+    size_t part = 0;
+
+#pragma GCC unroll 4
+    for (size_t i = 0; i < count; i++)
+        counts[value_of(words[i], digit)] += tm_length_word_count(words[i]);
+    for (; part < digit.mask && counts[part] <= *rank; part++)
+        *rank -= counts[part];
+    return part;
+}
+
+/* Bring the words of a part to the front, without a branch.  out: how many there are */
+static size_t keep_part(uint64_t *words, size_t count, struct digit digit, size_t part)
+{
+    size_t kept = 0;
+
+#pragma GCC unroll 4
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t word = words[i];
+
+        words[i] = words[kept];
+        words[kept] = word;
+        kept += value_of(word, digit) == part;
+    }
+    return kept;
+}
+
+uint64_t tm_length_word_at_rank(uint64_t *words, size_t count, uint64_t rank)
+{
+    size_t at = 0;
+
+    while (count > FEW_WORDS) {
+        const uint64_t difference = find_difference(words, count);
+
+        if (!difference)
+            return tm_length_word_value(words[0]);
+        const unsigned behind = 64 - (unsigned)__builtin_clzll(difference);
+        const struct digit digit = { behind > TM_LENGTH_COUNT_BITS + DIGIT_BITS ? behind - DIGIT_BITS
+                                                                                : TM_LENGTH_COUNT_BITS,
+                                     (1 << DIGIT_BITS) - 1 };
+
+        count = keep_part(words, count, digit, find_part(words, count, digit, &rank));
+    }
+    sort_few(words, count);
+    while (at + 1 < count && tm_length_word_count(words[at]) <= rank)
+        rank -= tm_length_word_count(words[at++]);
+    return tm_length_word_value(words[at]);
+}
+
 size_t tm_lengths_sort(uint64_t *words, size_t count, uint64_t *scratch, size_t scratch_count)
 {
     sort_parts(words, count, scratch, scratch_count);
@@ -411,6 +490,7 @@ struct tm_lengths {
     bool has_ahead;
     struct tm_length given;
     bool is_finished;
+    bool is_sorted; /* once finished: else the words of a group are in no order */
 };
 
 static void merge(void *into, const void *from)
@@ -874,7 +954,7 @@ static tm_status end_adding(struct tm_lengths *lengths)
 {
     tm_status st = sort_window(lengths);
 
-    lengths->is_finished = true;
+    lengths->is_finished = lengths->is_sorted = true;
     give_scratch(lengths);
     if (st != TM_OK || !lengths->runs)
         return st;
@@ -888,7 +968,7 @@ void tm_lengths_finish(struct tm_lengths *lengths)
     const bool is_again = lengths->is_finished;
     tm_status st = lengths->run->error.status;
 
-    if (st == TM_OK && !is_again)
+    if (st == TM_OK && !lengths->is_sorted)
         st = end_adding(lengths);
     lengths->is_finished = true;
     if (st == TM_OK && lengths->others)
@@ -906,12 +986,25 @@ void tm_lengths_finish(struct tm_lengths *lengths)
         next_other(lengths);
 }
 
+void tm_lengths_finish_spans(struct tm_lengths *lengths)
+{
+    if (tm_failed(lengths->run) || !reads_words_alone(lengths)) {
+        tm_lengths_finish(lengths);
+        return;
+    }
+    if (!lengths->is_finished)
+        sort_groups(words_of(lengths), lengths->window.count);
+    lengths->is_finished = true;
+    lengths->is_sorted = false; /* asking for a rank changes the order */
+    (void)start_reading(lengths);
+}
+
 const struct tm_length *tm_lengths_next(struct tm_lengths *lengths)
 {
     const struct head *word = &lengths->word, *other = &lengths->other;
     int order = word->is_there ? -1 : 1;
 
-    assert(lengths->is_finished);
+    assert(lengths->is_finished && (lengths->is_sorted || tm_failed(lengths->run)));
     if (tm_failed(lengths->run))
         return NULL;
     if (reads_words_alone(lengths))

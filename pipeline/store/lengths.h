@@ -33,14 +33,17 @@ void tm_lengths_add(struct tm_lengths *lengths, uint64_t group, uint64_t value, 
 void tm_lengths_add_at(struct tm_lengths *lengths, tm_length_place *place, uint64_t group, uint64_t value);
 /* No more numbers.  Once finished, finishing again starts with the first one again. */
 void tm_lengths_finish(struct tm_lengths *lengths);
+/* The same for those who only ask for ranks, which takes half as long: the words of a span are in no order, and
+ * tm_lengths_next may not be called. */
+void tm_lengths_finish_spans(struct tm_lengths *lengths);
 
 /* The next in the order (group, value), each once; valid until the next call; NULL at the end, and after a failure. */
 const struct tm_length *tm_lengths_next(struct tm_lengths *lengths);
 
-/* Lengths of one group, in order; the same value may occur several times. */
+/* Lengths of one group, in order, and before those of the next span; the same value may occur several times. */
 struct tm_length_span {
     uint64_t group;
-    const uint64_t *words; /* tm_length_word; NULL = there is one, which does not fit in a word: */
+    uint64_t *words; /* tm_length_word; NULL = there is one, which does not fit in a word: */
     size_t count;
     struct tm_length one;
 };
@@ -81,6 +84,25 @@ static inline uint64_t tm_length_span_value(const struct tm_length_span *span, s
 static inline uint64_t tm_length_span_count(const struct tm_length_span *span, size_t at)
 {
     return span->words ? tm_length_word_count(span->words[at]) : span->one.count;
+}
+
+/* How many lengths there are, with those that are the same. */
+static inline uint64_t tm_length_span_total(const struct tm_length_span *span)
+{
+    uint64_t total = span->words ? 0 : span->one.count;
+
+    for (size_t i = 0; span->words && i < span->count; i++)
+        total += tm_length_word_count(span->words[i]);
+    return total;
+}
+
+/* The value of a word at a rank, from 0 on and below their total, in their order by value.  Linear; the words may have
+ * another order then. */
+uint64_t tm_length_word_at_rank(uint64_t *words, size_t count, uint64_t rank);
+
+static inline uint64_t tm_length_span_at_rank(struct tm_length_span *span, uint64_t rank)
+{
+    return span->words ? tm_length_word_at_rank(span->words, span->count, rank) : span->one.value;
 }
 
 /* Sort words by their keys and combine those of the same key into one, or more if the count overflows.  Linear for any

@@ -401,24 +401,24 @@ static uint64_t rank_of(uint64_t count, unsigned per_mille)
     return (uint64_t)(((unsigned __int128)count * per_mille + 999) / 1000) - 1;
 }
 
-static inline void count_length(struct quantile_row *q, uint64_t value, uint64_t count)
+static void count_lengths(struct quantile_row *q, struct tm_length_span *span)
 {
+    const uint64_t count = tm_length_span_total(span);
+
     /* A rank that was passed is far above: the difference wraps around. */
     if (q->p50_rank - q->seen < count)
-        q->p50_ps = (int64_t)value;
+        q->p50_ps = (int64_t)tm_length_span_at_rank(span, q->p50_rank - q->seen);
     if (q->p95_rank - q->seen < count)
-        q->p95_ps = (int64_t)value;
+        q->p95_ps = (int64_t)tm_length_span_at_rank(span, q->p95_rank - q->seen);
     q->seen += count;
 }
 
-static void count_in(struct quantile_row *q, uint64_t count, uint64_t *at, const struct tm_length_span *span)
+static void count_in(struct quantile_row *q, uint64_t count, uint64_t *at, struct tm_length_span *span)
 {
     while (*at < count && q[*at].key < span->group)
         ++*at;
-    if (*at == count || q[*at].key != span->group)
-        return;
-    for (size_t i = 0; i < span->count; i++)
-        count_length(&q[*at], tm_length_span_value(span, i), tm_length_span_count(span, i));
+    if (*at < count && q[*at].key == span->group)
+        count_lengths(&q[*at], span);
 }
 
 /* A kernel and a name with this kernel only have the same key, and the first of them was counted for both. */
@@ -447,12 +447,20 @@ static void next_variant(struct report *r)
  * the order of the key. */
 static void hand_on_lengths(struct report *r, const struct tm_length_span *span)
 {
+    tm_length_place place = 0;
+
     while (r->variant && r->variant->key < span->group)
         next_variant(r);
     if (!r->is_of_several || r->variant->key != span->group)
         return;
-    for (size_t i = 0; i < span->count; i++)
-        tm_lengths_add(r->of_names, r->variant->name, tm_length_span_value(span, i), tm_length_span_count(span, i));
+    for (size_t i = 0; i < span->count; i++) {
+        const uint64_t value = tm_length_span_value(span, i), count = tm_length_span_count(span, i);
+
+        if (count == 1)
+            tm_lengths_add_at(r->of_names, &place, r->variant->name, value);
+        else
+            tm_lengths_add(r->of_names, r->variant->name, value, count);
+    }
 }
 
 /* For the kernels and the names with one variant; lengths of the others are passed on. */
@@ -463,7 +471,7 @@ static void read_lengths(struct report *r, struct quantile_row *q, uint64_t coun
 
     tm_sorter_finish(r->variants);
     next_variant(r);
-    tm_lengths_finish(r->k->lengths);
+    tm_lengths_finish_spans(r->k->lengths);
     while (tm_lengths_next_span(r->k->lengths, &span)) {
         count_in(q, count, &at, &span);
         if (r->several_count)
@@ -476,7 +484,7 @@ static void read_lengths_of_names(struct report *r)
     struct tm_length_span span;
     uint64_t at = 0;
 
-    tm_lengths_finish(r->of_names);
+    tm_lengths_finish_spans(r->of_names);
     while (tm_lengths_next_span(r->of_names, &span))
         count_in(r->several, r->several_count, &at, &span);
 }

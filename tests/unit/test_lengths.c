@@ -103,6 +103,49 @@ static void assert_read_in_spans(struct tm_lengths *lengths, const struct tm_len
     assert_int_equal(at, count);
 }
 
+/* The row that holds the length at a rank of all.  in: ends  of the ranks of each row */
+static size_t find_row(const uint64_t *ends, size_t count, uint64_t rank)
+{
+    size_t begin = 0, end = count;
+
+    while (begin < end) {
+        const size_t middle = begin + (end - begin) / 2;
+
+        if (ends[middle] <= rank)
+            begin = middle + 1;
+        else
+            end = middle;
+    }
+    return begin;
+}
+
+/* Groups come in their order, and their ranks in the order of their numbers, whichever rank is asked first. */
+static void assert_ranks(struct tm_lengths *lengths, const struct tm_length *rows, size_t count)
+{
+    uint64_t *ends = test_malloc(count * sizeof(*ends));
+    struct tm_length_span span;
+    uint64_t seen = 0;
+
+    for (size_t i = 0; i < count; i++)
+        ends[i] = rows[i].count + (i ? ends[i - 1] : 0);
+    tm_lengths_finish_spans(lengths);
+    while (tm_lengths_next_span(lengths, &span)) {
+        const uint64_t total = tm_length_span_total(&span);
+        const uint64_t ranks[] = { total / 2, 0, total - 1, total - 1 - total / 20, total / 3 };
+
+        for (size_t i = 0; i < sizeof(ranks) / sizeof(ranks[0]); i++) {
+            const size_t row = find_row(ends, count, seen + ranks[i]);
+
+            assert_true(row < count);
+            assert_int_equal(span.group, rows[row].group);
+            assert_int_equal(tm_length_span_at_rank(&span, ranks[i]), rows[row].value);
+        }
+        seen += total;
+    }
+    assert_int_equal(seen, ends[count - 1]);
+    test_free(ends);
+}
+
 static void each_number_comes_once_in_order_in_every_memory(void **state)
 {
     static const size_t memories[] = { 0, 20 << 10, 1 << 20, 64 << 20 };
@@ -123,7 +166,10 @@ static void each_number_comes_once_in_order_in_every_memory(void **state)
         const size_t count = fold(rows, COUNT);
 
         for (size_t m = 0; m < 4; m++) {
+            assert_ranks(lengths[m], rows, count);
+            assert_ranks(lengths[m], rows, count);
             assert_read(lengths[m], rows, count);
+            assert_ranks(lengths[m], rows, count);
             assert_read(lengths[m], rows, count); /* finishing again begins again */
             assert_read_in_spans(lengths[m], rows, count);
             tm_lengths_free(lengths[m]);
