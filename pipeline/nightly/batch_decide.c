@@ -422,7 +422,7 @@ const struct tm_verb tm_batch_regressions_verb = {
     .summary = "list the regressions of a batch: open, acknowledged, and closed ones",
     .usage = "OUT [OPTION...]",
     .description =
-        "Prints a line for each regression in history.db: its id, its state, the job and the figure, by how much and since when it is worse. The state is open, unconfirmed (fewer runs show it than --confirm asked the last merge for, so it is no alarm yet), acknowledged, recovered, fixed, accepted, dismissed (the figure usually varies by as much) or ended (no run for 30 nights).",
+        "Prints a line for each regression in history.db: its id, its state, the job and the figure, by how much and since when it is worse. The state is open, unconfirmed (fewer runs show it than --confirm asked the last merge for, so it is no alarm yet), acknowledged, recovered, fixed, accepted, dismissed (the figure usually varies by as much), withdrawn (the history no longer shows it, for the given reason) or ended (no run for 30 nights).",
     .examples =
         "tracemill batch regressions perf    all of them, open ones first\n",
     .bit = TM_FOR_BATCH_REGRESSIONS,

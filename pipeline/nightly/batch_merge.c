@@ -407,7 +407,7 @@ static tm_status write_metrics(const void *of, FILE *to)
 {
     const struct merge *m = of;
 
-    return tm_openmetrics_write(m->run, m->history, &m->judged, tm_get(tm_doc_root(m->night), "regressions"), to);
+    return tm_openmetrics_write(m->run, m->history, &m->judged, tm_doc_root(m->night), to);
 }
 
 enum {
@@ -650,6 +650,27 @@ static void warn_of_dates(const struct merge *m)
                       c->ahead, c->ahead == 1 ? " is" : "s are", c->ahead_id, c->ahead_night);
 }
 
+/* Those that are withdrawn: the status may be another one without them. */
+static void print_withdrawn(const struct merge *m)
+{
+    const struct tm_value *const rows = tm_get(tm_doc_root(m->night), "closed");
+    size_t told = 0;
+
+    for (size_t i = 0; i < tm_length(rows) && told < GATES_TOLD; i++) {
+        const struct tm_value *const row = tm_at(rows, i);
+
+        if (strcmp(tm_text(tm_get(row, "state")), "withdrawn") != 0)
+            continue;
+        told++;
+        (void)fputs("tracemill: withdrawn: ", stderr);
+        tm_print_clean(stderr, tm_text(tm_get(row, "job")));
+        (void)fprintf(stderr, ": %s since %s (%s): ", tm_text(tm_get(row, "title")), tm_text(tm_get(row, "since")),
+                      tm_text(tm_get(row, "regression")));
+        tm_print_clean(stderr, tm_text(tm_get(row, "reason")));
+        (void)fputc('\n', stderr);
+    }
+}
+
 /* The first ones that are open, new ones before others. */
 static void print_regressions(const struct merge *m)
 {
@@ -693,6 +714,7 @@ static tm_status close_merge(const struct merge *m)
     if (m->gates)
         print_gates(tm_doc_root(m->gates));
     print_regressions(m);
+    print_withdrawn(m);
     warn_of_dates(m);
     warn(m);
     return final_status(m);

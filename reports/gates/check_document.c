@@ -695,13 +695,21 @@ static void put_run(FILE *to, const char *id, const char *report)
     tm_format_xml(to, *place ? place : id);
 }
 
-/* A case for each regression: one that is open has failed, one that is to be confirmed or acknowledged is skipped.  Its name stays the same
- * while it is in the ledger. */
+/* Was it open, and then given up? */
+static bool is_dropped(const struct tm_value *row)
+{
+    return is(row, "state", "dismissed") || is(row, "state", "withdrawn");
+}
+
+/* A case for each regression: one that is open has failed; one that is to be confirmed, acknowledged, dismissed or
+ * withdrawn is skipped.  Its name stays the same while it is in the ledger. */
 static void put_regression(FILE *to, const struct tm_value *row, const char *element)
 {
-    const char *const why = is(row, "state", "unconfirmed")
-                                ? "to be confirmed by further runs, no alarm yet"
-                                : text_of(row, tm_has(tm_get(row, "reason")) ? "reason" : "cause");
+    const char *const why = is(row, "state", "unconfirmed") ? "to be confirmed by further runs, no alarm yet"
+                            : is(row, "state", "dismissed") ? "the figure usually varies by as much"
+                            : tm_has(tm_get(row, "reason")) ? text_of(row, "reason")
+                                                            : text_of(row, "cause");
+    const char *const state = is_dropped(row) ? text_of(row, "state") : "";
     char text[1200];
 
     (void)snprintf(text, sizeof(text), "%.60s %.20s", text_of(row, "figure"), text_of(row, "regression"));
@@ -709,11 +717,11 @@ static void put_regression(FILE *to, const struct tm_value *row, const char *ele
     junit_attribute(to, "name", text);
     junit_attribute(to, "classname", text_of(row, "job"));
     (void)fprintf(to, " time=\"0\">\n      <%s", element);
-    (void)snprintf(text, sizeof(text), "%.100s %.60s -> %.60s%s%.60s since %.10s%s%.60s%s%.600s", text_of(row, "title"),
-                   text_of(row, "before_text"), text_of(row, "after_text"),
+    (void)snprintf(text, sizeof(text), "%.100s %.60s -> %.60s%s%.60s since %.10s%s%.60s%s%.20s%s%.600s",
+                   text_of(row, "title"), text_of(row, "before_text"), text_of(row, "after_text"),
                    tm_has(tm_get(row, "change_text")) ? ", " : "", text_of(row, "change_text"), text_of(row, "since"),
-                   tm_has(tm_get(row, "revision")) ? ", revision " : "", text_of(row, "revision"), *why ? ": " : "",
-                   why);
+                   tm_has(tm_get(row, "revision")) ? ", revision " : "", text_of(row, "revision"), *state ? ", " : "",
+                   state, *why ? ": " : "", why);
     junit_attribute(to, "message", text);
     if (strcmp(element, "failure") == 0)
         junit_attribute(to, "type", "regression");
@@ -731,10 +739,22 @@ static void put_regression(FILE *to, const struct tm_value *row, const char *ele
     (void)fputs("</system-out>\n    </testcase>\n", to);
 }
 
-/* Regressions that are open and no alarms. */
+static void put_dropped(FILE *to, const struct tm_value *closed)
+{
+    for (size_t i = 0; i < tm_length(closed); i++)
+        if (is_dropped(tm_at(closed, i)))
+            put_regression(to, tm_at(closed, i), "skipped");
+}
+
+/* Regressions that are open and no alarms, and those that no run ended. */
 static size_t skipped_of(const struct tm_value *night)
 {
-    return tm_length(tm_get(night, "unconfirmed")) + tm_length(tm_get(night, "acknowledged"));
+    const struct tm_value *const closed = tm_get(night, "closed");
+    size_t count = tm_length(tm_get(night, "unconfirmed")) + tm_length(tm_get(night, "acknowledged"));
+
+    for (size_t i = 0; i < tm_length(closed); i++)
+        count += is_dropped(tm_at(closed, i));
+    return count;
 }
 
 static void put_regressions(FILE *to, const struct tm_value *night)
@@ -754,6 +774,7 @@ static void put_regressions(FILE *to, const struct tm_value *night)
     for (size_t k = 0; k < sizeof(skipped) / sizeof(skipped[0]); k++)
         for (size_t i = 0; i < tm_length(tm_get(night, skipped[k])); i++)
             put_regression(to, tm_at(tm_get(night, skipped[k]), i), "skipped");
+    put_dropped(to, tm_get(night, "closed"));
     (void)fputs("  </testsuite>\n", to);
 }
 

@@ -834,6 +834,7 @@ const char *const tm_ledger_state_words[] = {
     [TM_LEDGER_FIXED] = "fixed",
     [TM_LEDGER_ACCEPTED] = "accepted",
     [TM_LEDGER_DISMISSED] = "dismissed",
+    [TM_LEDGER_WITHDRAWN] = "withdrawn",
     [TM_LEDGER_ENDED] = "ended",
 };
 

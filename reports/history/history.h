@@ -103,6 +103,7 @@ enum tm_ledger_state {
     TM_LEDGER_FIXED,        /* the figure is back since another revision */
     TM_LEDGER_ACCEPTED,     /* the new level is the baseline */
     TM_LEDGER_DISMISSED,    /* the figure usually varies by as much */
+    TM_LEDGER_WITHDRAWN,    /* the rows no longer show what was open in an earlier merge: the reason says why */
     TM_LEDGER_ENDED,        /* no run of the series for TM_LEDGER_NIGHTS nights */
     TM_LEDGER_STATES
 };
@@ -130,12 +131,12 @@ struct tm_history_regression {
     const char *first_run, *revision;
     const char *good_run, *revision_before; /* the run before it */
     const char *opened, *opened_run;        /* the run that showed it, and its night */
-    const char *closed, *closed_run;
-    const char *last; /* night of the newest run of the series, or of the one that closed it */
+    const char *closed, *closed_run; /* the run that closed it, and its night; of a withdrawn one the last night */
+    const char *last;                /* night of the newest run of the series, or of the one that closed it */
     int64_t last_ns;
     const char *cause;
-    const char *reason,
-        *decided; /* of the one who acknowledged or accepted it, and the day; decisions.jsonl has them */
+    const char *reason;  /* of the one who acknowledged or accepted it, from decisions.jsonl; or why it was withdrawn */
+    const char *decided; /* the day of the decision */
 };
 
 /* Open: an alarm, to be confirmed, or acknowledged. */
@@ -222,9 +223,9 @@ tm_status tm_night_feed_write(struct tm_run *run, const struct tm_value *night, 
 tm_status tm_night_badge_write(struct tm_run *run, const struct tm_value *night, FILE *to) TM_MUST_USE;
 
 /* The newest figures of each job, and the status of its newest run, in the OpenMetrics text format.
- * in:  regressions  of the night's document; NULL = not known */
+ * in:  night  its document; NULL = not known */
 tm_status tm_openmetrics_write(struct tm_run *run, struct tm_history *history, const struct tm_judged_night *judged,
-                               const struct tm_value *regressions, FILE *to) TM_MUST_USE;
+                               const struct tm_value *night, FILE *to) TM_MUST_USE;
 
 /* Shared by the files history*.c. */
 
@@ -496,7 +497,7 @@ enum night_part {
     NIGHT_OPEN,        /* since an earlier one */
     NIGHT_UNCONFIRMED, /* shown by too few runs */
     NIGHT_ACKNOWLEDGED,
-    NIGHT_CLOSED, /* by a run of the page */
+    NIGHT_CLOSED, /* by a run of the page, or withdrawn in its night */
     NIGHT_PARTS
 };
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The ledger of regressions: one record for each figure of a job that regressed on some hardware, from the run that
  * showed it until it ends.  Each merge computes it again from the rows of the history (tm_watch_series), so a late
- * night is assessed at its position, and a repeated merge gives the same records.  Two things are taken over: the ids
- * of records that are still there, and records that opened before the last NIGHT_POINTS runs of their job. */
+ * night is assessed at its position, and a repeated merge gives the same records.  Three things are taken over: the ids
+ * of records that are still there, records that opened before the last NIGHT_POINTS runs of their job, and those that
+ * were open and that the rows no longer show, which are withdrawn. */
 #include <assert.h>
 #include <inttypes.h>
 #include <math.h>
@@ -593,6 +594,11 @@ static void make_id(char id[TM_LEDGER_ID_BYTES], const struct tm_history_regress
     (void)snprintf(id, TM_LEDGER_ID_BYTES, "r-%010" PRIx64, tm_hash_texts(of, sizeof(of) / sizeof(of[0])).high >> 24);
 }
 
+static bool is_withdrawn(const struct tm_history_regression *row)
+{
+    return tm_ledger_state_of(row->state) == TM_LEDGER_WITHDRAWN;
+}
+
 /* Its previous record: with the same first run, or the last one from about the same time. */
 static struct night_record *earlier_record(const struct ledger *l, const struct tm_history_regression *row)
 {
@@ -603,7 +609,8 @@ static struct night_record *earlier_record(const struct ledger *l, const struct 
             continue;
         if (strcmp(at->of.first_run, row->first_run) == 0)
             return at;
-        if (at->of.since_ns <= row->last_ns && at->of.last_ns >= row->since_ns)
+        if (at->of.since_ns <= row->last_ns && at->of.last_ns >= row->since_ns &&
+            (!best || is_withdrawn(&best->of) || !is_withdrawn(&at->of)))
             best = at;
     }
     return best;
@@ -756,19 +763,88 @@ static void update_series(struct ledger *l, uint64_t key)
         tm_history_put_levels(l->history, l->job->job, &levels);
 }
 
-/* Records that the rows no longer show, because they are older than the rows in memory. */
-static void keep_old(struct ledger *l)
+static const struct night_point *find_point(const struct night_history *job, const char *id)
+{
+    for (size_t i = job->count; i > 0; i--)
+        if (strcmp(tm_nightly_point_at(job, i - 1)->id, id) == 0)
+            return tm_nightly_point_at(job, i - 1);
+    return NULL;
+}
+
+/* Why the rows no longer show a regression that was open.  out: text  TM_KEY_BYTES, returned */
+static const char *why_withdrawn(const struct night_history *job, const struct tm_history_regression *row, char *text)
+{
+    const struct night_point *const point = find_point(job, row->opened_run);
+    const struct tm_run_figure *const figure = tm_run_figure_of_id(row->figure);
+    char series[TM_FINGERPRINT_BYTES];
+
+    if (!point)
+        return "the run that showed it is no longer among the runs of this job";
+    if (!point->is_current)
+        return "the figures of the run that showed it are of older definitions";
+    if (point->status != TM_RESULT_DONE) {
+        (void)snprintf(text, TM_KEY_BYTES, "the run that showed it is %s now", tm_result_status_words[point->status]);
+        return text;
+    }
+    tm_nightly_series_text(series, point->hardware);
+    if (strcmp(series, row->series) != 0)
+        return "the run that showed it is in another series now: its hardware or labels, or --series-by, changed";
+    if (point->is_on_slow_host) {
+        (void)snprintf(text, TM_KEY_BYTES, "the run that showed it was on a slow host, %.*s", NIGHT_HOST, point->host);
+        return text;
+    }
+    if (!figure || isnan(point->figure[figure - tm_figure_table]))
+        return "the run that showed it does not have this figure now";
+    return "with the noise of this job and of others as it is known now, chance explains as much";
+}
+
+/* Is it of a series with good runs in memory that was not examined, since too many others ran later? */
+static bool is_passed_over(const struct night_history *job, const struct tm_history_regression *row,
+                           const uint64_t examined[], size_t count)
+{
+    char text[TM_FINGERPRINT_BYTES];
+
+    for (size_t i = 0; i < count; i++) {
+        tm_nightly_series_text(text, examined[i]);
+        if (strcmp(text, row->series) == 0)
+            return false;
+    }
+    for (size_t i = 0; i < job->count; i++) {
+        tm_nightly_series_text(text, tm_nightly_point_at(job, i)->hardware);
+        if (is_good(tm_nightly_point_at(job, i)) && strcmp(text, row->series) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Records that the rows no longer show.  Those that are older than the rows in memory continue.  Of the others, one that was
+ * open is withdrawn, with the reason, and stays in the ledger as such: it never leaves without a word.
+ * in: examined  the series */
+static void keep_others(struct ledger *l, const uint64_t examined[], size_t count)
 {
     const struct night_history *const job = l->job;
     const int64_t from = job->runs > job->count
                              ? tm_nightly_point_at(job, job->count > SETTLING ? SETTLING : job->count - 1)->when_ns
                              : INT64_MIN;
 
-    for (struct night_record *at = l->records.first; at; at = at->next)
-        if (!at->is_taken && at->of.since_ns < from) {
-            set_confirmed(l, &at->of);
-            tm_history_put_regression(l->history, &at->of);
+    for (struct night_record *at = l->records.first; at; at = at->next) {
+        struct tm_history_regression row = at->of;
+        char text[TM_KEY_BYTES];
+
+        if (at->is_taken)
+            continue;
+        if (row.since_ns < from || (tm_ledger_is_open(&row) && is_passed_over(job, &row, examined, count))) {
+            set_confirmed(l, &row);
+        } else if (tm_ledger_is_open(&row)) {
+            row.state = tm_ledger_state_words[TM_LEDGER_WITHDRAWN];
+            row.reason = why_withdrawn(job, &row, text);
+            row.decided = "";
+            row.closed = l->judged->last;
+        } else if (!is_withdrawn(&row)) {
+            continue;
         }
+        tm_history_put_regression(l->history, &row);
+    }
 }
 
 static void end_job(struct ledger *l)
@@ -788,7 +864,7 @@ static void end_job(struct ledger *l)
     count = tm_nightly_series(l->job, keys, SERIES_MOST);
     for (size_t s = 0; s < count && !tm_failed(l->run); s++)
         update_series(l, keys[s]);
-    keep_old(l);
+    keep_others(l, keys, count);
     tm_nightly_free_records(&l->records);
 }
 

@@ -310,28 +310,49 @@ static void put_jobs(const struct writing *w)
     }
 }
 
-/* Each open regression, with its size. */
-static void put_regressions(const struct writing *w, const struct tm_value *regressions)
+static void put_regression_label(FILE *to, const char *before, const char *name, const struct tm_value *row,
+                                 const char *key)
 {
-    static const char name[] = "tracemill_regression_open";
+    (void)fputs(before, to);
+    put_label(to, name, tm_text(tm_get(row, key)));
+}
 
-    put_family(w->to, name, NULL,
+static void put_regression_labels(FILE *to, const struct tm_value *row)
+{
+    put_regression_label(to, "{", "job", row, "job");
+    put_regression_label(to, ",", "figure", row, "figure");
+    put_regression_label(to, ",", "since", row, "since");
+    put_regression_label(to, ",", "id", row, "regression");
+}
+
+/* Each open regression, with its size, and each that was closed, with how. */
+static void put_regressions(const struct writing *w, const struct tm_value *night)
+{
+    static const char open[] = "tracemill_regression_open", closed[] = "tracemill_regression_closed";
+    const struct tm_value *const rows = tm_get(night, "regressions"), *const gone = tm_get(night, "closed");
+
+    put_family(w->to, open, NULL,
                "an open regression: how much the figure is worse than before, as a ratio; of a share, the difference");
-    for (size_t i = 0; i < tm_length(regressions); i++) {
-        const struct tm_value *const row = tm_at(regressions, i);
+    for (size_t i = 0; i < tm_length(rows); i++) {
+        const struct tm_value *const row = tm_at(rows, i);
 
         if (!tm_has(tm_get(row, "change")))
             continue;
-        (void)fprintf(w->to, "%s{", name);
-        put_label(w->to, "job", tm_text(tm_get(row, "job")));
-        (void)fputc(',', w->to);
-        put_label(w->to, "figure", tm_text(tm_get(row, "figure")));
-        (void)fputc(',', w->to);
-        put_label(w->to, "since", tm_text(tm_get(row, "since")));
-        (void)fputc(',', w->to);
-        put_label(w->to, "id", tm_text(tm_get(row, "regression")));
+        (void)fputs(open, w->to);
+        put_regression_labels(w->to, row);
         (void)fputc('}', w->to);
         put_value(w->to, fabs(tm_double(tm_get(row, "change"))) / 100);
+    }
+    if (tm_length(gone) > 0)
+        put_family(w->to, closed, NULL,
+                   "1 for a regression that the last night closed: recovered, fixed, accepted, dismissed or withdrawn");
+    for (size_t i = 0; i < tm_length(gone); i++) {
+        (void)fputs(closed, w->to);
+        put_regression_labels(w->to, tm_at(gone, i));
+        put_regression_label(w->to, ",", "state", tm_at(gone, i), "state");
+        put_regression_label(w->to, ",", "reason", tm_at(gone, i), "reason");
+        (void)fputc('}', w->to);
+        put_value(w->to, 1);
     }
 }
 
@@ -358,7 +379,7 @@ static void put_night(const struct writing *w)
 }
 
 tm_status tm_openmetrics_write(struct tm_run *run, struct tm_history *history, const struct tm_judged_night *judged,
-                               const struct tm_value *regressions, FILE *to)
+                               const struct tm_value *night, FILE *to)
 {
     const struct tm_history_query query = { .order = TM_HISTORY_BY_JOB };
     struct writing w = { .run = run, .to = to, .judged = judged };
@@ -367,7 +388,7 @@ tm_status tm_openmetrics_write(struct tm_run *run, struct tm_history *history, c
     turn_round(&w);
     if (!tm_failed(run)) {
         put_night(&w);
-        put_regressions(&w, regressions);
+        put_regressions(&w, night);
         put_jobs(&w);
         for (size_t i = 0; i < tm_figure_count; i++)
             put_figure(&w, i);

@@ -521,6 +521,29 @@ static void put_revisions(struct writing *m, const struct tm_value *list)
     tm_mdw_raw(&m->w, tm_length(list) ? "\n" : "");
 }
 
+/* "- withdrawn: job, median step time since 2026-11-21 (r-...): why" */
+static void put_withdrawn(struct writing *m, const struct tm_value *closed)
+{
+    bool has_any = false;
+
+    for (size_t i = 0; i < tm_length(closed); i++) {
+        const struct tm_value *const row = tm_at(closed, i);
+        const size_t mark = m->w.used;
+
+        if (!is(row, "state", "withdrawn"))
+            continue;
+        tm_mdw_raw(&m->w, "- withdrawn: ");
+        tm_mdw_name(&m->w, text_of(row, "job"), false);
+        mdw_rawf(&m->w, ", %.60s since %.10s (%.12s): ", text_of(row, "title"), text_of(row, "since"),
+                 text_of(row, "regression"));
+        tm_mdw_prose(&m->w, text_of(row, "reason"), false);
+        tm_mdw_raw(&m->w, "\n");
+        keep(m, mark);
+        has_any = true;
+    }
+    tm_mdw_raw(&m->w, has_any ? "\n" : "");
+}
+
 static void put_all(struct writing *m, const struct tm_value *gates, const struct tm_value *night, const char *title)
 {
     const bool has_gates = tm_has(tm_get(gates, "gate_file"));
@@ -532,6 +555,7 @@ static void put_all(struct writing *m, const struct tm_value *gates, const struc
     tm_mdw_raw(&m->w, "**\n\n");
     put_regressions(m, tm_get(night, "regressions"));
     put_revisions(m, tm_get(night, "revisions"));
+    put_withdrawn(m, tm_get(night, "closed"));
     put_gates(m, "failed");
     put_without_gates(m, false);
     put_gates(m, "unknown");

@@ -24,10 +24,11 @@ STEP_PS, JOBS = 10**11, 2
 
 
 class Batch:
-    """Nights of two jobs; the steps of the second one are `level` times as long."""
+    """Nights of two jobs or more; the steps of the second one are `level` times as long.  An `absent` job does not run."""
 
-    def __init__(self, folder, template):
+    def __init__(self, folder, template, jobs=JOBS):
         self.folder, self.template, self.out, self.levels, self.facts, self.ops = folder, template, folder / "out", {}, {}, {}
+        self.jobs, self.noise, self.absent, self.status = jobs, {}, set(), {}
         self.out.mkdir(parents=True)
 
     def night(self, *numbers, level=1.0, revision=None, facts=None, ops=None):
@@ -37,14 +38,17 @@ class Batch:
     def write(self):
         lines = []
         for number, (level, revision) in sorted(self.levels.items()):
-            for job in range(JOBS):
-                line, result = self.template.run_of(number * JOBS + job, JOBS)
+            for job in range(self.jobs):
+                if (number, job) in self.absent:
+                    continue
+                line, result = self.template.run_of(number * self.jobs + job, self.jobs)
                 noise = random.Random(f"{number} {job}")
                 for name in ("compute_ps", "exposed_collective_ps", "idle_ps", "device_utilization_pct", "mfu_pct", "compile_time_ps", "peak_memory_bytes"):
                     result["figures"][name] = None
-                result["figures"]["step_time_ps"] = round(STEP_PS * (level if job else 1) * noise.gauss(1, 0.003))
+                result["figures"]["step_time_ps"] = round(STEP_PS * (level if job == 1 else 1) * noise.gauss(1, self.noise.get((number, job), 0.003)))
                 result["facts"] |= self.facts[number]
                 result["ops"] = [{"name": name, "time_ps": ps} for name, ps in (self.ops[number] or {}).items()]
+                result["status"] = self.status.get((number, job), result["status"])
                 line["keys"]["revision"] = revision
                 folder = self.out / "runs" / line["id"]
                 folder.mkdir(parents=True, exist_ok=True)
@@ -261,6 +265,56 @@ def check_confirm(tap, folder, template):
     tap.ok(result.status == 1 and (batch.out / "confirm.txt").read_bytes() == b"" and len(batch.page()["regressions"]) == 1, "and is an alarm with the second", result)
 
 
+def check_withdrawn(tap, folder, template):
+    """The noise of other jobs grows, so that a small regression is within chance: its record stays, and says so everywhere."""
+    batch, junit, metrics, note = Batch(folder, template, 12), folder / "night.xml", folder / "metrics.txt", folder / "night.md"
+    outputs = ("--junit", junit, "--openmetrics", metrics, "--markdown", note, "--format", "json,html")
+    batch.night(*range(14))
+    batch.night(14, 15, 16, level=1.022)
+    result = batch.merge()
+    first = batch.ledger()
+    tap.ok(result.status == 1 and [row[1] for row in first] == ["open"], "a small regression opens among quiet jobs", result, first)
+    name = first[0][0]
+    batch.night(*range(17, 40))
+    batch.absent = {(number, 1) for number in range(17, 40)}
+    batch.noise = {(number, job): 0.02 for number in range(17, 40) for job in range(12)}
+    result = batch.merge(*outputs)
+    row = {row[0]: row[1:] for row in batch.ledger("id, state, reason, closed, closed_run")}.get(name)
+    reason = row and row[1]
+    tap.ok(row == ("withdrawn", reason, batch.page()["night"], None) and "noise" in reason, "it is withdrawn, and does not leave the ledger", batch.ledger())
+    tap.ok(result.status == 0 and f"({name}): {reason}" in result.err, "no alarm, and stderr says why", result)
+    closed = [r for r in batch.page()["closed"] if r["regression"] == name]
+    tap.ok([(r["state"], r["reason"]) for r in closed] == [("withdrawn", reason)] and batch.page()["counts"]["regressions_closed"] >= 1, "the page lists it", batch.page()["closed"])
+    tap.ok(all(word in (batch.out / "index.html").read_text("utf-8") for word in (name, "withdrawn", reason)), "also in HTML")
+    cases = {case.get("name").split()[-1]: case.find("skipped") for case in ElementTree.parse(junit).iter("testcase")}
+    suite = [s for s in ElementTree.parse(junit).getroot() if s.get("name") == "regressions"][0]
+    tap.ok(f"withdrawn: {reason}" in cases[name].get("message") and int(suite.get("skipped")) == sum(skip is not None for skip in cases.values()),
+           "JUnit skips it with the reason", ElementTree.tostring(suite))
+    line = [at for at in metrics.read_text("utf-8").splitlines() if name in at]
+    tap.ok(len(line) == 1 and line[0].startswith("tracemill_regression_closed{") and 'state="withdrawn"' in line[0] and reason in line[0], "OpenMetrics has it as closed", line)
+    told = ((batch.out / "feed.atom").read_text("utf-8"), note.read_text("utf-8"))
+    tap.ok(all(reason in text and "withdrawn" in text for text in told), "the feed and Markdown have it, too", *told)
+    listed = json.loads(run("batch", "regressions", batch.out, "--json").out)["regressions"]
+    tap.ok([(r["state"], r["reason"]) for r in listed if r["id"] == name] == [("withdrawn", reason)], "and the list", listed)
+    result = run("batch", "ack", batch.out, name, "--reason", "x")
+    tap.ok(result.status == 2 and "withdrawn" in result.err, "nobody has to decide about it", result)
+    again = batch.files()
+    batch.merge(*outputs)
+    tap.ok(batch.files() == again, "a repeated merge gives the same bytes")
+    batch.night(40)
+    batch.absent.add((40, 1))
+    batch.noise |= {(40, job): 0.02 for job in range(12)}
+    batch.merge()
+    kept = {row[0]: row[1:] for row in batch.ledger("id, state, reason, closed")}.get(name)
+    tap.ok(kept == row[:3] and name not in json.dumps(batch.page()), "it stays in the ledger, and leaves the page of the next night", kept, row)
+    batch.noise = {}
+    batch.merge()
+    tap.ok([at[:2] for at in batch.ledger()] == [(name, "open")], "and is open again under its id if the rows show it again", batch.ledger())
+    batch.status = {(number, 1): "failed" for number in (14, 15, 16)}
+    batch.merge()
+    tap.ok(batch.ledger("id, state, reason") == [(name, "withdrawn", "the run that showed it is failed now")], "a run that failed when it was worked again does not show it", batch.ledger("*"))
+
+
 def check_file(tap, batch):
     """Damaged and interrupted decisions."""
     path = batch.out / "decisions.jsonl"
@@ -320,6 +374,7 @@ def main():
         check_series(tap, folder / "series", template)
         check_shards(tap, folder / "shards")
         check_confirm(tap, folder / "confirm", template)
+        check_withdrawn(tap, folder / "withdrawn", template)
         batch = check_decisions(tap, folder / "decisions", template)
         check_file(tap, batch)
         check_kills(tap, batch)

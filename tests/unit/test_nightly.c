@@ -130,7 +130,7 @@ static void the_last_runs_are_kept(void **state)
 enum { NIGHTS_MOST = 32 };
 
 struct record {
-    char id[TM_LEDGER_ID_BYTES], series[TM_FINGERPRINT_BYTES], state[16], since[11], closed[11], reason[64];
+    char id[TM_LEDGER_ID_BYTES], series[TM_FINGERPRINT_BYTES], state[16], since[11], closed[11], reason[128];
     int64_t runs;
     size_t count;
 };
@@ -246,6 +246,92 @@ static void a_decision_stays_with_its_regression(void **state)
     assert_string_equal(merge(step_ms, NULL).state, "open");
 }
 
+/* Put row `number` of the history again with a change, and bring the ledger up to date.  out: its record */
+static struct record put_again(int number, void (*change)(struct tm_history_run *row))
+{
+    struct tm_judged_night of = { .until = "9999-12-31" };
+    struct tm_history *db = NULL;
+    struct record record = { .count = 0 };
+    struct tm_run run;
+    char id[NIGHT_ID];
+    struct tm_history_run row = row_of(id, number, 110, "done");
+
+    change(&row);
+    init(&run);
+    assert_int_equal(tm_history_renew(&db, &run, path), TM_OK);
+    assert_int_equal(tm_history_put(db, &row), TM_OK);
+    assert_int_equal(tm_history_last_night(db, &of), TM_OK);
+    assert_int_equal(tm_ledger_update(&run, db, &of, NULL), TM_OK);
+    assert_int_equal(tm_history_commit(db), TM_OK);
+    assert_int_equal(tm_history_visit_regressions(db, NULL, take_record, &record), TM_OK);
+    tm_history_close(db);
+    assert_ledger_is_even(&run);
+    return record;
+}
+
+static void fails(struct tm_history_run *row)
+{
+    row->status = "failed";
+}
+
+static void gets_old(struct tm_history_run *row)
+{
+    row->definitions = TM_SUMMARY_VERSION - 1;
+}
+
+static void gets_label(struct tm_history_run *row)
+{
+    strcpy(row->keys.labels, "{\"pool\":\"b\"}");
+}
+
+static void gets_job(struct tm_history_run *row)
+{
+    strcpy(row->keys.job, "other");
+}
+
+static void loses_figure(struct tm_history_run *row)
+{
+    row->figure[0] = NAN;
+}
+
+/* What was open and is no longer shown by the rows stays, with the reason. */
+static void a_regression_never_leaves_without_a_word(void **state)
+{
+    static const struct {
+        void (*change)(struct tm_history_run *row);
+        const char *reason;
+    } rows[] = {
+        { fails, "the run that showed it is failed now" },
+        { gets_old, "the figures of the run that showed it are of older definitions" },
+        { gets_label,
+          "the run that showed it is in another series now: its hardware or labels, or --series-by, changed" },
+        { gets_job, "the run that showed it is no longer among the runs of this job" },
+        { loses_figure, "the run that showed it does not have this figure now" },
+    };
+    double step_ms[NIGHTS_MOST] = { 0 };
+
+    (void)state;
+    fill_nights(step_ms, 0, 10, 100);
+    fill_nights(step_ms, 10, 11, 110);
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct record opened, record;
+
+        (void)remove(path);
+        opened = merge(step_ms, NULL);
+        assert_string_equal(opened.state, "open");
+        record = put_again(11, rows[i].change);
+        assert_int_equal(record.count, 1);
+        assert_string_equal(record.id, opened.id);
+        assert_string_equal(record.state, "withdrawn");
+        assert_string_equal(record.reason, rows[i].reason);
+        assert_string_equal(record.closed, "2026-11-11");
+        record = merge(step_ms, NULL);
+        assert_int_equal(record.count, 1);
+        assert_string_equal(record.id, opened.id);
+        assert_string_equal(record.state, "open");
+    }
+}
+
 static tm_status tell(struct tm_run *run)
 {
     double step_ms[28];
@@ -284,6 +370,7 @@ int main(void)
         cmocka_unit_test(the_last_runs_are_kept),
         cmocka_unit_test(a_record_stays_until_the_figure_is_back),
         cmocka_unit_test(a_decision_stays_with_its_regression),
+        cmocka_unit_test(a_regression_never_leaves_without_a_word),
         cmocka_unit_test(a_refused_request_is_an_error),
     };
 
