@@ -101,21 +101,28 @@ static void list_run(struct fusion *f, const struct fusion_lane *lane, uint32_t 
     const struct tm_device *device = &f->trace->devices[lane->device];
     const struct tm_track *line;
     const struct tm_steps *steps = &f->trace->steps;
-    struct fusion_run run = { .start_ps = lane->start_ps,
-                              .dur_ps = lane->end_ps - lane->start_ps,
-                              .kernel_ps = lane->kernel_ps,
-                              .gap_ps = lane->gap_ps,
-                              .stake_ps = stake_of(lane),
-                              .kernels = lane->kernels,
-                              .host = f->trace->host,
-                              .device_index = lane->device,
-                              .track = track,
-                              .name_count = lane->name_count };
+    struct fusion_run run;
 
+    /* first what the order needs: few runs are kept */
+    run.start_ps = lane->start_ps;
+    run.dur_ps = lane->end_ps - lane->start_ps;
+    run.host = f->trace->host;
+    run.device_index = lane->device;
+    run.track = track;
     if (!tm_top_rows_keep(f->longest, &run))
         return;
     line = tm_rows_at(f->trace->tracks, track);
-    run.track_name = line->name;
+    run = (struct fusion_run){ .start_ps = run.start_ps,
+                               .dur_ps = run.dur_ps,
+                               .kernel_ps = lane->kernel_ps,
+                               .gap_ps = lane->gap_ps,
+                               .stake_ps = stake_of(lane),
+                               .kernels = lane->kernels,
+                               .host = run.host,
+                               .device_index = run.device_index,
+                               .track = track,
+                               .track_name = line->name,
+                               .name_count = lane->name_count };
     memcpy(run.names, lane->names, sizeof(run.names));
     memcpy(run.device, device->id, sizeof(run.device));
     if (lane->step != TM_NONE && steps->source != TM_STEPS_SESSION && lane->step < tm_rows_count(steps->marks)) {
