@@ -576,6 +576,7 @@ static bool stand(struct standing *to, const struct watch *w, struct tm_sample s
         add(&to->both, signed_value(series, is_lower_better, i), i);
     to->level = median_of(to->both.value, to->before);
     to->now = median_of(to->both.value + to->before, end);
+    memcpy(to->clipped, to->both.value, to->both.count * sizeof(to->clipped[0])); /* if they show no step */
     to->step = step_score(&to->both, end, to->level, to->now, 1, to->clipped);
     return true;
 }
