@@ -39,7 +39,7 @@ static const double clear_one = 3, clear_some = 2, clear_held = 1.5 /* ranges of
                     first_boundary = 1.2 /* limits: of two values */, alike_usual = 0.4, alike_relief = 0.14,
                     beyond_share = 0.5 /* of the least change */, beyond_limit = 0.78 /* limits */,
                     drift_better = 1.2 /* scores of the step */, moved_most = 2 /* standard errors */, moved_least = 1,
-                    noisier_most = 2.5 /* variances of other series */,
+                    late_share = 0.3 /* of the likelihood */, noisier_most = 2.5 /* variances of other series */,
                     back_least = 12 /* twice a logarithm of likelihoods */;
 
 /* Lengths of the end that are examined. */
@@ -592,35 +592,48 @@ static bool still_holds(const struct standing *of)
     return fmax(is_up(&of->step) ? of->step.score : 0, find_drift(&of->both).score) > held_share;
 }
 
-/* Where a step fits the values best, by the decrease of the squares in generalized least squares, as in fit_of.
+/* Where a step starts.  Each start has a likelihood, by the decrease of the squares in generalized least squares, as in
+ * fit_of.  The latest start is returned that has late_share of the likelihood of all of them at it or after it: one bad
+ * value shortly before a step often makes an earlier start the most likely one, and an early date blames a revision that
+ * has nothing to do with the step.
  * in:  end   values of the step so far
- *      gain  decrease that another shape reaches
- * out: the same end if no other fits much better */
-static size_t best_end(const struct standing *of, size_t end, double gain)
+ *      rise  decrease that a rise reaches; 0 = it is no drift
+ * out: the values of the step; the same if it is a drift and no step fits much better */
+static size_t likely_end(const struct standing *of, size_t end, double rise)
 {
     const double *const value = of->clipped;
     const size_t count = of->both.count;
     const double alike = of->step.alike, first = 1 - alike * alike, rest = 1 - alike;
-    const double cc = first + (double)(count - 1) * rest * rest;
-    double cv = first * value[0], sum = 0, most = 0;
-    size_t best = end;
+    const double cc = first + (double)(count - 1) * rest * rest, variance = of->step.variance;
+    double cv = first * value[0], sum = 0, most = 0, all = 0, late = 0, gain[WINDOW + 1] = { 0 };
+    size_t e, best = end;
 
     for (size_t i = 1; i < count; i++)
         cv += rest * (value[i] - alike * value[i - 1]);
-    for (size_t e = 1; e + BEFORE_LEAST <= count; e++) {
+    for (e = 1; e + BEFORE_LEAST <= count; e++) {
         const double own = value[count - e] - alike * value[count - e - 1], after = (double)(e - 1) * rest;
         const double ss = 1 + after * rest, cs = rest * (1 + after), sv = own + rest * sum;
         const double determinant = cc * ss - cs * cs, size = (cc * sv - cs * cv) / determinant;
-        const double of_this = size > 0 ? size * size * determinant / cc : 0;
 
+        gain[e] = size > 0 ? size * size * determinant / cc : 0;
         sum += own;
-        gain = e == end ? fmax(gain, of_this) : gain;
-        if (e > 1 && of_this > most) {
-            most = of_this;
+        if (e > 1 && gain[e] > most) {
+            most = gain[e];
             best = e;
         }
     }
-    return most - gain > moved_least * of->step.variance ? best : end;
+    if (!(most > 0) || (rise > 0 && most - rise <= moved_least * variance))
+        return end;
+    if (!(variance > 0))
+        return most > gain[end] ? best : end;
+    for (e = 2; e + BEFORE_LEAST <= count; e++)
+        all += exp((gain[e] - most) / (2 * variance));
+    for (e = 2; e + BEFORE_LEAST < count; e++) {
+        late += exp((gain[e] - most) / (2 * variance));
+        if (late >= late_share * all)
+            break;
+    }
+    return e;
 }
 
 /* Are the last values of a regression those of the old level?  By the likelihoods of a step back, and of none, with the
@@ -715,7 +728,7 @@ static void find_start_again(struct watch *w, const struct standing *of, struct 
 
     if (end > HELD)
         return;
-    best = best_end(of, end, open->kind == TM_REGRESSION_DRIFT ? gain_of_rise(of) : 0);
+    best = likely_end(of, end, open->kind == TM_REGRESSION_DRIFT ? gain_of_rise(of) : 0);
     from = of->both.index[of->both.count - best];
     if (best == end || from + best != last + 1)
         return;
