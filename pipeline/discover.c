@@ -130,6 +130,7 @@ static void add_file(struct search *s, char *path, char *host, const struct stat
         .host = host,
         .bytes = (uint64_t)info->st_size,
         .mtime_ns = tm_file_time_ns(info),
+        .ctime_ns = (int64_t)info->st_ctim.tv_sec * INT64_C(1000000000) + info->st_ctim.tv_nsec,
         .kind = kind,
     };
 
@@ -229,7 +230,9 @@ static void take_entry(struct search *s, const struct pending *folder, int fd, c
     if (entry->d_type != DT_UNKNOWN && entry->d_type != DT_LNK && entry->d_type != DT_DIR &&
         (entry->d_type != DT_REG || !trace))
         return;
-    if (fstatat(fd, entry->d_name, &info, 0) != 0) {
+    if (entry->d_type == DT_DIR) {
+        info = (struct stat){ .st_mode = S_IFDIR }; /* who opens it sees the rest */
+    } else if (fstatat(fd, entry->d_name, &info, 0) != 0) {
         if (errno == ENOENT || errno == ENOTDIR || errno == ELOOP)
             return; /* a link to nowhere, or gone meanwhile */
         if (!trace) {
@@ -292,20 +295,18 @@ static int last_name_first(const void *a, const void *b)
 
 static void search_folder(struct search *s, const struct pending *folder)
 {
-    const int fd = open(folder->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NONBLOCK);
     const size_t pending = s->stack_count;
-    DIR *const dir = fd >= 0 ? fdopendir(fd) : NULL;
-    const int reason = errno;
+    DIR *const dir = opendir(folder->path);
     struct stat info;
     bool fresh = false;
 
+    if (!dir && errno == ENOENT && folder->depth > 0)
+        return; /* gone meanwhile */
     if (!dir) {
-        if (fd >= 0)
-            (void)close(fd);
-        refuse_folder(s, folder, reason);
+        refuse_folder(s, folder, errno);
         return;
     }
-    if (fstat(fd, &info) == 0)
+    if (fstat(dirfd(dir), &info) == 0)
         tm_file_ids_add(s->run, &s->seen, &info, &fresh);
     else
         refuse_folder(s, folder, errno);

@@ -34,7 +34,8 @@ struct tm_found_file {
     char *host; /* file name without its ending, cleaned; at most TM_HOST_MOST bytes; one of its kind in the run */
     uint64_t bytes;
     int64_t mtime_ns;
-    char *version; /* of an object in a bucket: another one when it changes; NULL = unknown */
+    int64_t ctime_ns; /* of a file in a folder; 0 = unknown */
+    char *version;    /* of an object in a bucket: another one when it changes; NULL = unknown */
     enum tm_found_kind kind;
     struct tm_input *opened; /* stdin, which comes only once, where its kind was examined; borrowed; NULL = open it */
 };
