@@ -21,8 +21,9 @@
 
 enum {
     CHUNK_BYTES = 64 << 10,
-    BLOCK_FIRST = 4,   /* values of the first block of a container; the next has twice as many */
-    BLOCKS_INSIDE = 3, /* blocks whose addresses are in the container: 28 values */
+    CHUNK_FIRST = 8 << 10, /* a line of a list fits in, and it costs no pages of its own */
+    BLOCK_FIRST = 4,       /* values of the first block of a container; the next has twice as many */
+    BLOCKS_INSIDE = 3,     /* blocks whose addresses are in the container: 28 values */
     BLOCKS_MOST = 30,
     HASHED_FROM = 32,     /* objects with more members get a table */
     DEPTH_MOST = 64,      /* nested containers: printing is recursive */
@@ -124,12 +125,14 @@ static void *place(struct tm_doc *doc, size_t bytes)
     if (rounded > CHUNK_BYTES / 4)
         return new_chunk(doc, rounded);
     if (rounded > doc->free_bytes) {
-        uint8_t *chunk = new_chunk(doc, CHUNK_BYTES - sizeof(struct chunk));
+        const bool is_first = !doc->chunks && rounded <= CHUNK_FIRST / 4;
+        const size_t room = (is_first ? CHUNK_FIRST : CHUNK_BYTES) - sizeof(struct chunk);
+        uint8_t *chunk = new_chunk(doc, room);
 
         if (!chunk)
             return NULL;
         doc->free_at = chunk;
-        doc->free_bytes = CHUNK_BYTES - sizeof(struct chunk);
+        doc->free_bytes = room;
     }
     void *at = doc->free_at;
 
@@ -458,12 +461,14 @@ static struct tm_value *add_container(struct tm_value *to, const char *key, enum
 
 struct tm_doc *tm_doc_new(struct tm_run *run)
 {
+    static _Thread_local uint64_t seed; /* one for all documents: 0 = none yet */
     struct tm_doc *doc = tm_take(&run->budget, TM_ACCOUNT_MODEL, sizeof(*doc), &run->error);
 
     if (!doc)
         return NULL;
     doc->run = run;
-    doc->seed = tm_hash_seed(doc);
+    seed = seed ? seed : tm_hash_seed(doc);
+    doc->seed = seed;
     doc->held_bytes = sizeof(*doc);
     doc->most_bytes = tm_budget_share(&run->budget, TM_ACCOUNT_MODEL);
     struct container *c = widen_words(doc) ? new_container(doc, 1) : NULL;

@@ -652,12 +652,20 @@ struct tm_known_runs {
     bool is_at_end;                  /* or cannot be read any further */
 };
 
+/* A single chunk is used again for the next run: what was taken from it, at its end, is zeroed. */
 static void drop_run(struct tm_known_runs *known)
 {
     struct tm_manifest *const m = &known->manifest;
+    const size_t head = sizeof(struct tm_manifest_chunk);
 
-    free_chunks(m->run, &m->chunks);
-    m->count = m->files = m->bytes = m->chunk_left = 0;
+    if (m->chunks && !m->chunks->next && m->chunks->bytes == CHUNK_BYTES) {
+        memset((uint8_t *)m->chunks + head + m->chunk_left, 0, CHUNK_BYTES - head - m->chunk_left);
+        m->chunk_left = CHUNK_BYTES - head;
+    } else {
+        free_chunks(m->run, &m->chunks);
+        m->chunk_left = 0;
+    }
+    m->count = m->files = m->bytes = 0;
 }
 
 /* An unusable manifest is not an error of the scan: it then knows no more files. */
@@ -716,7 +724,7 @@ void tm_known_close(struct tm_known_runs *known)
         return;
     struct tm_run *const run = known->manifest.run;
 
-    drop_run(known);
+    free_chunks(run, &known->manifest.chunks);
     free_chunks(run, &known->roots);
     tm_give(&run->budget, TM_ACCOUNT_MODEL, known->manifest.runs,
             known->manifest.capacity * sizeof(*known->manifest.runs));
@@ -742,21 +750,35 @@ static void add_bytes(struct tm_value *to, const char *key, const char *text)
     tm_add_string(to, hex_key, hex);
 }
 
-/* Where a file is, for engines that take lines one by one: a URI of RFC 3986.  A root that is one is kept. */
+/* Which bytes of a path a URI of RFC 3986 has as they are. */
+static bool is_plain_in_uri(unsigned char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           (c && strchr("-._~/!$&'()*+,;=:@", c));
+}
+
+/* Where a file is, for engines that take lines one by one: a URI.  A root that is one is kept. */
 static void add_uri(struct tm_value *to, const char *root, const char *path)
 {
-    static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/!$&'()*+,;=:@";
+    static const char hex[] = "0123456789ABCDEF";
     const bool is_uri = root[0] != '/';
     static char uri[3 * (TM_FOUND_NAME_BYTES + PATH_MAX) + 16]; /* too much for a small stack */
     const char *const parts[] = { is_uri ? "" : root, path };
-    int used = snprintf(uri, sizeof(uri), "%s", is_uri ? root : "file://");
+    size_t used = (size_t)snprintf(uri, sizeof(uri), "%s", is_uri ? root : "file://");
 
     for (size_t i = 0; i < 2; i++) {
         if (i && uri[used - 1] != '/')
             uri[used++] = '/';
-        for (const char *at = parts[i]; *at && (size_t)used + 4 < sizeof(uri); at++)
-            used += snprintf(uri + used, sizeof(uri) - (size_t)used, strchr(plain, *at) ? "%c" : "%%%02X",
-                             (unsigned)(unsigned char)*at);
+        for (const char *at = parts[i]; *at && used + 4 < sizeof(uri); at++) {
+            const unsigned char c = (unsigned char)*at;
+            const bool is_plain = is_plain_in_uri(c);
+
+            uri[used++] = is_plain ? *at : '%';
+            if (!is_plain) {
+                uri[used++] = hex[c >> 4];
+                uri[used++] = hex[c & 15];
+            }
+        }
     }
     uri[used] = '\0';
     tm_add_string(to, "uri", uri);
