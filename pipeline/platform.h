@@ -10,10 +10,14 @@
 
 #include <endian.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/prctl.h>
 #include <sys/statfs.h>
+#include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
+#include <linux/futex.h>
 #include <linux/magic.h>
 
 #define TM_OWN_PROGRAM "/proc/self/exe"
@@ -29,6 +33,17 @@ static inline bool tm_folder_is_in_memory(const char *folder)
     struct statfs info;
 
     return statfs(folder, &info) == 0 && (info.f_type == TMPFS_MAGIC || info.f_type == RAMFS_MAGIC);
+}
+
+/* Sleep while a word that processes share has this value, until another one wakes it, or for so long. */
+static inline void tm_word_wait(const void *word, uint32_t value, const struct timespec *most)
+{
+    (void)syscall(SYS_futex, word, FUTEX_WAIT, value, most, NULL, 0);
+}
+
+static inline void tm_word_wake(const void *word)
+{
+    (void)syscall(SYS_futex, word, FUTEX_WAKE, 1, NULL, NULL, 0);
 }
 
 #else
@@ -111,7 +126,20 @@ static inline bool tm_folder_is_in_memory(const char *folder)
     return false;
 }
 
-/* Processes. */
+/* Processes.  A word is examined again after a moment. */
+static inline void tm_word_wait(const void *word, uint32_t value, const struct timespec *most)
+{
+    const struct timespec moment = { .tv_nsec = most->tv_nsec / 100 };
+
+    if (__atomic_load_n((const uint32_t *)word, __ATOMIC_SEQ_CST) == value)
+        (void)nanosleep(&moment, NULL);
+}
+
+static inline void tm_word_wake(const void *word)
+{
+    (void)word;
+}
+
 #define TM_OWN_PROGRAM tm_own_program()
 const char *tm_own_program(void);
 ssize_t tm_own_path(char *path, size_t bytes);
