@@ -726,6 +726,19 @@ struct tm_work_pool *tm_work_begin(struct tm_run *run, const struct tm_work *wor
     return NULL;
 }
 
+bool tm_work_is_over(const struct tm_work_pool *pool)
+{
+    bool is_over = true;
+
+    for (unsigned i = 0; i < pool->work.jobs; i++) {
+        siginfo_t info = { .si_pid = 0 };
+
+        if (pool->slots[i].pid && waitid(P_PID, (id_t)pool->slots[i].pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0)
+            is_over &= info.si_pid != 0;
+    }
+    return is_over;
+}
+
 tm_status tm_work_end(struct tm_work_pool *pool)
 {
     struct tm_run *const run = pool->run;

@@ -43,6 +43,9 @@ struct tm_work_pool *tm_work_begin(struct tm_run *run, const struct tm_work *wor
 /* Wait for all of them, or end them if the run has failed.  errors: as tm_work_all */
 tm_status tm_work_end(struct tm_work_pool *pool);
 
+/* Whether all that were started have ended: for a driver that waits for something else from them. */
+bool tm_work_is_over(const struct tm_work_pool *pool);
+
 /* How many bytes of data a process of the pool may have on top of those that it starts with. */
 uint64_t tm_work_data_bytes(size_t memory_bytes);
 

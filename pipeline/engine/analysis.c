@@ -211,8 +211,7 @@ tm_status tm_host_open(struct tm_host_run *host, struct tm_run *run, struct tm_n
     return tm_while(&run->error, "reading '%s'", tm_found_name(found, name));
 }
 
-/* No more events are requested: their records, and what they are resolved with. */
-static void free_records(struct tm_host_run *host)
+void tm_host_free_records(struct tm_host_run *host)
 {
     if (host->resolver.run)
         tm_survey_free(&host->resolver);
@@ -228,7 +227,7 @@ static void free_tables(struct tm_host_run *host)
 
     tm_survey_stats_free(host->census);
     host->census = NULL;
-    free_records(host);
+    tm_host_free_records(host);
     tm_rows_free(trace->tracks);
     tm_rows_free(trace->configs);
     tm_rows_free(trace->messages);
@@ -605,12 +604,36 @@ static void add_file(struct analysis *a)
     a->partial |= a->file->is_partial;
 }
 
+static const char *name_of_host(const void *of, uint32_t host)
+{
+    const struct tm_inputs *inputs = of;
+
+    return inputs->hosts[host]->host;
+}
+
+static struct tm_stage_process *start_beside(struct analysis *a, struct tm_host_run *host)
+{
+    return tm_stage_process_start(&(struct tm_stage_work){ .run = a->run,
+                                                           .stages = a->stages,
+                                                           .stage_count = a->stage_count,
+                                                           .feed = &a->feed,
+                                                           .names = a->names,
+                                                           .host_name = name_of_host,
+                                                           .of = a->inputs,
+                                                           .host = host->trace.host,
+                                                           .events = host->events,
+                                                           .host_run = host });
+}
+
 /* The figures of a host are completed without its records, whose memory they may have. */
 static void read_events(struct analysis *a, struct tm_host_run *host, bool is_kept)
 {
     const struct tm_observer *observer = a->observer;
+    struct tm_stage_process *beside = NULL;
 
     tm_feed_begin_host(&a->feed, &host->trace);
+    if (!observer && a->inputs->host_count == 1 && !tm_failed(a->run))
+        beside = start_beside(a, host);
     host->resolver.forget = flush_feed;
     host->resolver.forget_to = &a->feed;
     if (observer && !tm_failed(a->run))
@@ -621,8 +644,9 @@ static void read_events(struct analysis *a, struct tm_host_run *host, bool is_ke
     host->resolver.forget = NULL;
     tm_feed_flush(&a->feed);
     if (!is_kept)
-        free_records(host);
+        tm_host_free_records(host);
     tm_feed_end_host(&a->feed);
+    tm_stage_process_end(beside);
     if (observer && !tm_failed(a->run))
         (void)observer->type->end_host(observer->to);
 }
@@ -660,13 +684,6 @@ static void read_memory_profile(struct analysis *a, const struct tm_found_file *
 }
 
 /* --- partials --- */
-
-static const char *name_of_host(const void *of, uint32_t host)
-{
-    const struct tm_inputs *inputs = of;
-
-    return inputs->hosts[host]->host;
-}
 
 static void load_files(struct analysis *a, struct tm_partial_reader *r, const struct tm_input_part *part)
 {

@@ -177,6 +177,44 @@ void tm_host_partials_init(struct tm_host_partials *partials, struct tm_run *run
 struct tm_host_partial *tm_host_partials_at(struct tm_host_partials *partials, size_t file);
 void tm_host_partials_free(struct tm_host_partials *partials); /* tolerates a zeroed one */
 
+/* Stages in a process of their own: one host on two cores.
+ *
+ * The merge of a host's lines and the events that are made of it are one stream, but what the stages do with it are parts
+ * without anything in common, of about the same length.  So after the survey, where all tables are complete, a process is
+ * forked that has them as well, without records.  It gets the batches of events through shared memory (pipeline/ring.h),
+ * runs the stages that take longest, and writes their sections of a partial, which this process loads as those of any
+ * other partial.
+ *
+ *     survey ─► fork ─► merge ─► batches ─┬─► kernels, host, ops ... ─► end of the host ─► load ─► report
+ *                 │                       └ring┐                                             │
+ *                 └─ without records ──────────┴─► device time, fusion ─► end ─► partial ────┘
+ *
+ * A section is the same in both, so the result is.  Memory: shares belong to one structure each, which only one
+ * of the processes uses; the pool is split between them, without a part for pages that both of them change. */
+struct tm_stage_process;
+
+struct tm_stage_work {
+    struct tm_run *run;
+    struct tm_stage *stages; /* opened */
+    size_t stage_count;
+    struct tm_feed *feed; /* which has started the host */
+    struct tm_names *names;
+    tm_partial_host *host_name;   /* for the partial */
+    const void *of;               /* of host_name */
+    uint32_t host;                /* its number in the run */
+    uint64_t events;              /* of the host */
+    struct tm_host_run *host_run; /* whose records only the merge needs */
+};
+
+/* Start it where there is a core, memory, and work enough for it.
+ * in:     work  copied
+ * out:    NULL: all is done here; or see the run's error
+ * owns:   the caller; tm_stage_process_end */
+struct tm_stage_process *tm_stage_process_start(const struct tm_stage_work *work);
+/* After tm_feed_end_host: wait for it, and load what it has found.  Tolerates NULL.
+ * errors: of its stages; TM_ERR_LIMIT  it was killed */
+void tm_stage_process_end(struct tm_stage_process *process);
+
 /* A file of the run that is reported but not read. */
 struct tm_missing_input {
     const char *path;
@@ -285,6 +323,8 @@ struct tm_chosen_steps tm_host_steps(const struct tm_options *options);
 tm_status tm_host_open(struct tm_host_run *host, struct tm_run *run, struct tm_names *names,
                        const struct tm_found_file *found, uint32_t number, const struct tm_host_options *options);
 void tm_host_close(struct tm_host_run *host);
+/* No more of its events are requested: frees their records, and what they are resolved with. */
+void tm_host_free_records(struct tm_host_run *host);
 
 /* Give all its events, in order and resolved, to `take`; as often as wanted. */
 typedef tm_status tm_take_event(void *to, const struct tm_event *event);

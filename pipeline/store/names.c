@@ -298,6 +298,11 @@ uint64_t tm_names_count(const struct tm_names *names)
     return tm_rows_count(names->entries);
 }
 
+bool tm_names_are_in_memory(const struct tm_names *names)
+{
+    return tm_rows_are_in_memory(names->entries) && tm_rows_are_in_memory(names->bytes);
+}
+
 bool tm_names_have_duplicates(const struct tm_names *names)
 {
     return names->have_duplicates;

@@ -61,6 +61,7 @@ void tm_names_set_note(struct tm_names *names, tm_strid id, uint16_t note);
 
 /* Handles are 0 to count - 1.  Without twins every string has one handle. */
 uint64_t tm_names_count(const struct tm_names *names);
+bool tm_names_are_in_memory(const struct tm_names *names); /* all of them */
 bool tm_names_have_duplicates(const struct tm_names *names);
 /* Whether two handles are for the same string. */
 bool tm_names_have_same_text(struct tm_names *names, tm_strid a, tm_strid b);

@@ -326,6 +326,11 @@ uint64_t tm_rows_count(const struct tm_rows *rows)
     return rows ? rows->count : 0;
 }
 
+bool tm_rows_are_in_memory(const struct tm_rows *rows)
+{
+    return !rows || !rows->is_spilled;
+}
+
 size_t tm_rows_row_bytes(const struct tm_rows *rows)
 {
     return rows->row_bytes;

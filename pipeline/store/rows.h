@@ -53,7 +53,8 @@ struct tm_rows *tm_rows_new_paged(struct tm_run *run, enum tm_account account, s
                                   size_t page_bytes) TM_MUST_USE;
 void tm_rows_free(struct tm_rows *rows);
 
-uint64_t tm_rows_count(const struct tm_rows *rows); /* 0 for NULL */
+uint64_t tm_rows_count(const struct tm_rows *rows);     /* 0 for NULL */
+bool tm_rows_are_in_memory(const struct tm_rows *rows); /* all of them, so none moves while none is added */
 size_t tm_rows_row_bytes(const struct tm_rows *rows);
 tm_status tm_rows_status(const struct tm_rows *rows); /* of the run: why a row is NULL */
 /* Failures are remembered in run->error, and what follows one does nothing: check tm_failed once, at the end. */

@@ -44,12 +44,26 @@ struct open_op {
     struct site_facts facts;
 };
 
-/* Events that wait, all of one device or of none. */
+/* Totals of a site on their way to another process. */
+struct sent_sums {
+    struct tm_event event;
+    struct tm_site_sums sums;
+    uint32_t stages; /* bits of those that get them: by take_site, and by take_self if they have self times */
+    bool is_ended, has_self;
+};
+
+enum { BATCH_SUMS = 64 };
+
+/* Events that wait, all of one device or of none; or, in a ring, totals. */
 struct feed_batch {
     size_t count;
     uint32_t wanted; /* by any stage */
     uint32_t device; /* of the events, if there are any */
-    struct tm_event events[BATCH_EVENTS];
+    bool has_sums;
+    union {
+        struct tm_event events[BATCH_EVENTS];
+        struct sent_sums sums[BATCH_SUMS];
+    };
     union tm_args args[BATCH_EVENTS]; /* their arguments, where these are a number or an allocation */
 };
 
@@ -61,7 +75,7 @@ tm_status tm_feed_init(struct tm_feed *feed, struct tm_run *run, struct tm_stage
     assert(count <= 32);
     for (size_t i = 0; i < count; i++)
         stages[i].bit = UINT32_C(1) << i;
-    feed->batch = tm_take(&run->budget, TM_ACCOUNT_MODEL, sizeof(*feed->batch), &run->error);
+    feed->batch = feed->own = tm_take(&run->budget, TM_ACCOUNT_MODEL, sizeof(*feed->own), &run->error);
     return tm_site_rows_init(&feed->rows, run, TM_ACCOUNT_TABLES, sizeof(struct site_row),
                              tm_tables_memory(run, TM_TABLES_SITES, 1, 1));
 }
@@ -79,7 +93,7 @@ void tm_feed_release(struct tm_feed *feed)
         return;
     end_nesting(feed);
     tm_site_rows_release(&feed->rows);
-    tm_give(&feed->run->budget, TM_ACCOUNT_MODEL, feed->batch, feed->batch ? sizeof(*feed->batch) : 0);
+    tm_give(&feed->run->budget, TM_ACCOUNT_MODEL, feed->own, feed->own ? sizeof(*feed->own) : 0);
     feed->run = NULL;
 }
 
@@ -119,6 +133,131 @@ static struct tm_event event_of(const struct site_facts *facts, uint64_t key, co
                               .launch_thread = TM_NONE };
 }
 
+/* --- to another process --- */
+
+size_t tm_feed_block_bytes(void)
+{
+    return sizeof(struct feed_batch);
+}
+
+/* The process has ended: what it was to do is lost, and tm_feed_beside.is_over has the reason. */
+static void lose_process(struct tm_feed *feed)
+{
+    feed->beside.ring = NULL;
+    feed->batch = feed->own;
+    feed->sums = NULL;
+}
+
+/* out: empty; NULL: the process has ended */
+static struct feed_batch *next_block(struct tm_feed *feed, bool has_sums)
+{
+    struct feed_batch *const block = tm_ring_room(feed->beside.ring, feed->beside.is_over, feed->beside.of);
+
+    if (!block) {
+        lose_process(feed);
+        return NULL;
+    }
+    block->count = 0;
+    block->wanted = 0;
+    block->has_sums = has_sums;
+    return block;
+}
+
+/* The next events are made in another block. */
+static void send_batch(struct tm_feed *feed, size_t count, uint32_t wanted)
+{
+    struct feed_batch *const batch = feed->batch;
+    struct feed_batch *next;
+
+    batch->count = count;
+    batch->wanted = wanted;
+    tm_ring_send(feed->beside.ring, batch);
+    next = next_block(feed, false);
+    if (!next)
+        return;
+    next->device = batch->device;
+    feed->batch = next;
+}
+
+static void send_sums(struct tm_feed *feed, const struct sent_sums *sums)
+{
+    if (!feed->beside.ring)
+        return;
+    if (!feed->sums)
+        feed->sums = next_block(feed, true);
+    if (!feed->sums)
+        return;
+    feed->sums->sums[feed->sums->count++] = *sums;
+    if (feed->sums->count < BATCH_SUMS)
+        return;
+    tm_ring_send(feed->beside.ring, feed->sums);
+    feed->sums = NULL;
+}
+
+void tm_feed_begin_beside(struct tm_feed *feed, const struct tm_feed_beside *beside)
+{
+    struct feed_batch *first;
+
+    assert(!feed->batch->count);
+    feed->beside = *beside;
+    first = next_block(feed, false);
+    if (!first)
+        return;
+    first->device = feed->batch->device;
+    feed->batch = first;
+}
+
+/* Everything was passed on. */
+static void end_beside(struct tm_feed *feed)
+{
+    if (feed->sums)
+        tm_ring_send(feed->beside.ring, feed->sums);
+    if (feed->beside.ring)
+        tm_ring_close(feed->beside.ring);
+    lose_process(feed);
+}
+
+static void take_sums(struct tm_feed *feed, struct sent_sums *sent)
+{
+    struct tm_event *const event = &sent->event;
+
+    event->config = tm_rows_at(feed->configs, event->record.config);
+    for (size_t i = 0; i < feed->stage_count && sent->stages >> i && !tm_failed(feed->run); i++) {
+        const struct tm_stage_type *const type = feed->stages[i].type;
+
+        if (!(sent->stages >> i & 1))
+            continue;
+        if (type->take_site && !sent->is_ended)
+            type->take_site(&feed->stages[i], event, &sent->sums);
+        if (type->take_self && sent->has_self)
+            type->take_self(&feed->stages[i], event, &sent->sums);
+    }
+}
+
+void tm_feed_take_block(struct tm_feed *feed, void *block)
+{
+    struct feed_batch *const batch = block;
+    const uint32_t wanted = batch->wanted & feed->beside.stages;
+
+    if (batch->has_sums) {
+        for (size_t i = 0; i < batch->count; i++)
+            take_sums(feed, &batch->sums[i]);
+        return;
+    }
+    for (size_t i = 0; i < batch->count; i++) /* the other process points to its own, which this one does not have */
+        batch->events[i].config = tm_rows_at(feed->configs, batch->events[i].record.config);
+    for (size_t i = 0; i < feed->stage_count && wanted >> i; i++)
+        if (wanted >> i & 1 && !tm_failed(feed->run))
+            feed->stages[i].type->take(&feed->stages[i], batch->events, batch->count);
+}
+
+void tm_feed_end_blocks(struct tm_feed *feed)
+{
+    for (size_t i = 0; i < feed->stage_count && !tm_failed(feed->run); i++)
+        if (feed->beside.stages >> i & 1)
+            (void)feed->stages[i].type->end_host(&feed->stages[i]);
+}
+
 /* in: is_ended  the row is one of feed->ended */
 static void hand_on(struct tm_feed *feed, const struct site_row *row, bool is_ended)
 {
@@ -126,6 +265,7 @@ static void hand_on(struct tm_feed *feed, const struct site_row *row, bool is_en
     const struct tm_event event = event_of(&row->facts, row->key, &config);
     const bool has_self = is_ended || (row->facts.chosen && row->facts.level != TM_LEVEL_NONE && !row->facts.nests);
     struct tm_site_sums sums = sums_of(row);
+    uint32_t sent = 0;
 
     sums.self_ps = is_ended ? row->self_ps : row->total_ps;
     sums.self_squares = is_ended ? row->self_squares : row->squares;
@@ -134,11 +274,17 @@ static void hand_on(struct tm_feed *feed, const struct site_row *row, bool is_en
 
         if (!(type->classes & TM_CLASS_BIT(row->facts.class)))
             continue;
+        if (feed->beside.stages >> i & 1) {
+            sent |= (type->take_site && !is_ended) || (type->take_self && has_self) ? UINT32_C(1) << i : 0;
+            continue;
+        }
         if (type->take_site && !is_ended)
             type->take_site(&feed->stages[i], &event, &sums);
         if (type->take_self && has_self)
             type->take_self(&feed->stages[i], &event, &sums);
     }
+    if (sent)
+        send_sums(feed, &(struct sent_sums){ event, sums, sent, is_ended, has_self });
 }
 
 static void hand_all_on(struct tm_feed *feed, struct tm_site_rows *rows, bool is_ended)
@@ -311,17 +457,20 @@ void tm_feed_flush(struct tm_feed *feed)
 {
     struct feed_batch *const batch = feed->batch;
     size_t count;
-    uint32_t wanted;
+    uint32_t wanted, here;
 
     if (tm_failed(feed->run))
         return;
     count = batch->count;
     wanted = batch->wanted;
+    here = wanted & ~feed->beside.stages;
     batch->count = 0;
     batch->wanted = 0;
-    for (size_t i = 0; i < feed->stage_count && wanted >> i; i++)
-        if (wanted >> i & 1 && !tm_failed(feed->run))
+    for (size_t i = 0; i < feed->stage_count && here >> i; i++)
+        if (here >> i & 1 && !tm_failed(feed->run))
             feed->stages[i].type->take(&feed->stages[i], batch->events, count);
+    if (wanted & feed->beside.stages && feed->beside.ring)
+        send_batch(feed, count, wanted);
 }
 
 /* From the last event: a number or an allocation, or what does not outlive it. */
@@ -348,14 +497,15 @@ static void start_batch(struct tm_feed *feed, uint32_t device)
 /* in: event  may be in the batch, at its place or after it.  out: true: it is in the batch */
 TM_INLINE bool take(struct tm_feed *feed, const struct tm_event *event)
 {
-    struct feed_batch *const batch = feed->batch;
     const uint32_t wanted = add_to_site(feed, event);
+    struct feed_batch *batch;
     struct tm_event *to;
 
     if (!wanted)
         return false;
-    if (batch->device != event->device)
+    if (feed->batch->device != event->device)
         start_batch(feed, event->device);
+    batch = feed->batch; /* a flush may turn to another one */
     to = &batch->events[batch->count];
     if (to != event)
         *to = *event;
@@ -452,8 +602,12 @@ void tm_feed_end_host(struct tm_feed *feed)
         hand_all_on(feed, &feed->ended, true);
     }
     hand_all_on(feed, &feed->rows, false);
+    if (feed->beside.ring)
+        end_beside(feed);
     for (size_t i = 0; i < feed->stage_count && !tm_failed(feed->run); i++)
-        (void)feed->stages[i].type->end_host(&feed->stages[i]);
+        if (!(feed->beside.stages >> i & 1))
+            (void)feed->stages[i].type->end_host(&feed->stages[i]);
+    feed->beside = (struct tm_feed_beside){ .ring = NULL };
     end_nesting(feed);
     feed->trace = NULL;
 }

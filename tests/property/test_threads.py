@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""One file that is read with several threads, and whose outputs are written by several processes (--jobs): every output has
-the bytes that one thread gives, whatever is wrong with the file, whatever the memory; without threads it works as well; and
-a signal ends all of them."""
+"""One file that is read with several threads, whose figures are computed by two processes, and whose outputs are written by
+several (--jobs): every output has the bytes that one thread gives, whatever is wrong with the file, whatever the memory; without
+threads it works as well; and a signal ends all of them."""
 
 import gzip
 import shutil
@@ -118,33 +118,53 @@ def threads_are_made(tap, folder):
              TM_NO_THREADS="refuse")
 
 
-def writers_end(tap, folder):
-    """The outputs are written by processes side by side: one that is killed is an error, and nothing of the report is
-    there; none goes on when the program ends."""
-    for target in ("a writer", "the program"):
+def next_children(process, before=()):
+    """The children that are there as soon as one is that was not before; [] = the process has ended."""
+    end, found = time.monotonic() + 60, []
+    while not set(found) - set(before) and time.monotonic() < end and process.poll() is None:
+        found = batches.children(process)
+    return sorted(set(found) - set(before))
+
+
+def helpers_end(tap, folder):
+    """A process that computes some of the figures, and then those that write the outputs: one that is killed is an error, and
+    nothing of the report is there; none goes on when the program ends."""
+    large = write(folder / "large.xplane.pb", (folder / "host.xplane.pb").read_bytes() * 10)  # one message, as a whole
+    for target, said in (("a process of stages", "computed some figures was terminated by signal 9"),
+                         ("a writer", "wrote an output was terminated by signal 9"),
+                         ("the program with stages", None), ("the program with writers", None)):
         place = folder / "tmp"
         shutil.rmtree(place, ignore_errors=True)
         place.mkdir()
-        process = batches.start("report", folder / "host.xplane.pb", "-o", place / "out", "--jobs", "2", TMPDIR=str(place))
-        end, found = time.monotonic() + 60, []
-        while not found and time.monotonic() < end and process.poll() is None:
-            found = batches.children(process)
+        process = batches.start("report", large, "-o", place / "out", "--jobs", "2", TMPDIR=str(place))
+        found = next_children(process)
+        if "writer" in target:
+            found = next_children(process, before=found)
         if found:
-            batches.kill(found[0] if target == "a writer" else process.pid)
+            batches.kill(found[0] if said else process.pid)
         _, err = process.communicate(timeout=60)
         err = err.decode("utf-8", "replace")
-        if target == "a writer":
+        if said:
             left = [str(path) for path in place.rglob("*") if path.is_file()]
-            tap.ok(found and process.returncode == 6 and "wrote an output was terminated by signal 9" in err and not left,
+            tap.ok(found and process.returncode == 6 and said in err and "--jobs 1" in err and not left,
                    f"{target} is killed: an error, and no file", process.returncode, err, left)
         tap.ok(found and batches.wait_for_end(found), f"{target} is killed: no process goes on", found)
 
 
+def no_room_for_stages(tap, folder):
+    """What the process of stages cannot write is an error with its message, as if there were one process."""
+    for number in (1, 2):
+        files, said, status, result = play(folder, number, *report(folder / "large.xplane.pb", "--memory", "96M"),
+                                           under=["sh", "-c", 'ulimit -f 1; exec "$@"', "sh", *UNDER])
+        tap.ok(status == 5 and not files and "cannot write" in said, f"no room for spill files: --jobs {number}", result)
+
+
 def no_room(tap, folder):
-    """An output that cannot be written has the same message."""
+    """An output that cannot be written has the same message.  Of a profile for which nothing else is written."""
+    small = write(folder / "small.xplane.pb", make_profile.gpu(seed=11, steps=STEPS // 8).encode())
     limited = ["sh", "-c", 'ulimit -f 40; exec "$@"', "sh", *UNDER]
     for number in (1, 2, 8):
-        files, said, status, result = play(folder, number, *report(folder / "host.xplane.pb"), under=limited)
+        files, said, status, result = play(folder, number, *report(small), under=limited)
         if number == 1:
             first = said, status
         tap.ok(status == 5 and not files and (said, status) == first, f"a limit on files: --jobs {number}", result, first)
@@ -177,7 +197,8 @@ def main():
         if not SANITIZED and not UNDER:
             threads_are_made(tap, folder)
             no_room(tap, folder)
-            writers_end(tap, folder)
+            helpers_end(tap, folder)
+            no_room_for_stages(tap, folder)
         ended(tap, folder)
     tap.done()
 
