@@ -2,6 +2,7 @@
 /* Threads: blocks that one fills ahead, and work that one does alongside the main thread (threads.h). */
 #include "pipeline/threads.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
@@ -36,13 +37,16 @@ struct tm_ahead {
     struct block block[TM_AHEAD_BLOCKS];
     unsigned first, count; /* blocks that are filled */
     bool is_ending, has_ended;
-    size_t used;    /* of the first block; the main thread's own */
+    size_t used;    /* of the first block; the main thread's own, as the next one */
+    unsigned lent;  /* blocks from the first one on */
     uint8_t *bytes; /* a block belongs to the thread until it counts, then to the main thread */
 };
 
+enum { ROOM_BYTES = TM_AHEAD_HEAD_BYTES + TM_AHEAD_BLOCK_BYTES + TM_AHEAD_TAIL_BYTES };
+
 static uint8_t *bytes_of(const struct tm_ahead *a, unsigned block)
 {
-    return a->bytes + (size_t)block * TM_AHEAD_BLOCK_BYTES;
+    return a->bytes + (size_t)block * ROOM_BYTES + TM_AHEAD_HEAD_BYTES;
 }
 
 /* Let go of the lock, and wake the other thread if it waits and has something to do. */
@@ -107,7 +111,7 @@ static bool start_thread(pthread_t *thread, void *(*work)(void *of), void *of)
 
 static size_t bytes_of_all(const struct tm_ahead *a)
 {
-    return (size_t)a->blocks * TM_AHEAD_BLOCK_BYTES;
+    return (size_t)a->blocks * ROOM_BYTES;
 }
 
 static void release(struct tm_ahead *a)
@@ -127,7 +131,7 @@ static void release(struct tm_ahead *a)
 static unsigned draw_blocks(struct tm_run *run)
 {
     for (unsigned blocks = TM_AHEAD_BLOCKS; blocks >= TM_AHEAD_LEAST; blocks /= 2)
-        if (tm_budget_draw(&run->budget, (size_t)blocks * TM_AHEAD_BLOCK_BYTES))
+        if (tm_budget_draw(&run->budget, (size_t)blocks * ROOM_BYTES))
             return blocks;
     return 0;
 }
@@ -144,7 +148,7 @@ struct tm_ahead *tm_ahead_start(struct tm_run *run, tm_ahead_fill *fill, void *o
         return NULL;
     a = tm_take(&run->budget, TM_ACCOUNT_INPUT, sizeof(*a), &run->error);
     if (!a) {
-        tm_budget_put_back(&run->budget, (size_t)blocks * TM_AHEAD_BLOCK_BYTES);
+        tm_budget_put_back(&run->budget, (size_t)blocks * ROOM_BYTES);
         return NULL;
     }
     *a = (struct tm_ahead){ .run = run, .fill = fill, .of = of, .blocks = blocks };
@@ -158,34 +162,80 @@ struct tm_ahead *tm_ahead_start(struct tm_run *run, tm_ahead_fill *fill, void *o
     return NULL;
 }
 
-size_t tm_ahead_read(struct tm_ahead *ahead, void *to, size_t bytes, uint64_t *read)
+/* Wait for a block beside those that are lent.
+ * out:    its number; the bytes in it, 0: nothing follows */
+static size_t await_block(struct tm_ahead *a, unsigned *number)
 {
-    struct tm_ahead *const a = ahead;
-    size_t left;
+    size_t have;
 
-    *read = 0;
     (void)pthread_mutex_lock(&a->lock);
-    while (!a->count && !a->has_ended) {
+    while (a->count == a->lent && !a->has_ended) {
         a->waits_to_read = true;
         (void)pthread_cond_wait(&a->may_read, &a->lock);
     }
-    left = a->count ? a->block[a->first].have - a->used : 0;
+    *number = (a->first + a->lent) % a->blocks;
+    have = a->count > a->lent ? a->block[*number].have : 0;
     (void)pthread_mutex_unlock(&a->lock);
-    if (!left)
-        return 0;
-    if (bytes > left)
-        bytes = left;
-    memcpy(to, bytes_of(a, a->first) + a->used, bytes);
-    a->used += bytes;
-    if (bytes < left)
-        return bytes;
+    return have;
+}
+
+/* The first block is the thread's again. */
+static void drop_first(struct tm_ahead *a, uint64_t *read)
+{
     (void)pthread_mutex_lock(&a->lock);
     *read = a->block[a->first].read;
-    a->used = 0;
     a->first = (a->first + 1) % a->blocks;
     a->count--;
     unlock_and_wake(a, &a->waits_to_fill, &a->may_fill, a->count <= a->blocks / 2);
+}
+
+size_t tm_ahead_read(struct tm_ahead *ahead, void *to, size_t bytes, uint64_t *read)
+{
+    struct tm_ahead *const a = ahead;
+    unsigned number;
+    size_t left;
+
+    assert(!a->lent);
+    *read = 0;
+    left = await_block(a, &number);
+    if (!left)
+        return 0;
+    left -= a->used;
+    if (bytes > left)
+        bytes = left;
+    memcpy(to, bytes_of(a, number) + a->used, bytes);
+    a->used += bytes;
+    if (bytes < left)
+        return bytes;
+    a->used = 0;
+    drop_first(a, read);
     return bytes;
+}
+
+size_t tm_ahead_lend(struct tm_ahead *ahead, uint8_t **at)
+{
+    struct tm_ahead *const a = ahead;
+    unsigned number;
+    size_t have;
+
+    assert(a->lent < 2);
+    have = a->used ? 0 : await_block(a, &number);
+    if (!have)
+        return 0;
+    a->lent++;
+    *at = bytes_of(a, number);
+    return have;
+}
+
+void tm_ahead_return(struct tm_ahead *ahead, uint64_t *read)
+{
+    struct tm_ahead *const a = ahead;
+
+    *read = 0;
+    if (!a->lent)
+        return;
+    a->lent--;
+    drop_first(a, read);
 }
 
 void tm_ahead_end(struct tm_ahead *ahead)

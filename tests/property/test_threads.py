@@ -5,6 +5,7 @@ several (--jobs): every output has the bytes that one thread gives, whatever is 
 threads it works as well; and a signal ends all of them."""
 
 import gzip
+import random
 import shutil
 import signal
 import sys
@@ -74,6 +75,36 @@ def damaged_gzips(packed, text):
     yield "two members", gzip.compress(text[:half], 1) + gzip.compress(text[half:], 6), (0,)
     store = zlib.compressobj(0, zlib.DEFLATED, 31)
     yield "stored", store.compress(text) + store.flush(), (0,)
+
+
+def events_of_all_lengths(seed):
+    """A JSON of a few MB whose events are shorter or longer than what is copied when a block of the thread ends, than a block
+    and than the window, with white space and texts that end anywhere."""
+    dice = random.Random(seed)
+    letters = "abcdefghijklmnopqrstuvwxyz0123456789"
+
+    def text(length):
+        return "".join(dice.choices(letters, k=length))
+
+    events = ['{"ph":"M","pid":1,"name":"process_name","args":{"name":"/host:CPU"}}']
+    for i in range(6000):
+        length = dice.choice([0, 10, 300, 300, 2000, 15000, 17000] if i % 300 else [100_000, 239_000, 250_000, 262_000, 600_000])
+        name = text(length % 50 if dice.random() < 0.5 or length > 100 else length)
+        arguments = f',"args":{{"long":"{text(length)}","n":{i}}}' if length else ""
+        space = " " * (dice.choice([0, 0, 0, 1, 40]) if i % 500 else 300_000)
+        escaped = "\\u00e9\\n" if dice.random() < 0.1 else ""
+        events.append(f'{space}{{"ph":"X","pid":1,"tid":{1 + i % 3},"ts":{i * 10}.{i % 1000:03},"dur":{3 + i % 5},'
+                      f'"name":"{name}{escaped}"{arguments}}}')
+    return ('{"displayTimeUnit":"ns","traceEvents":[' + ",\n".join(events) + "]}").encode()
+
+
+def read_lengths(tap, folder):
+    for seed in range(1 if SANITIZED else 3):
+        path = write(folder / "lengths.trace.json.gz", gzip.compress(events_of_all_lengths(seed), 1))
+        same(tap, folder, f"events of all lengths, {seed}", *report(path), statuses=(0, 4), jobs=JOBS[:1])
+        same(tap, folder, f"events of all lengths, {seed}: trace", "convert", path, "-o", "OUT/a.json", statuses=(0, 4),
+             jobs=JOBS[:1])
+        path.unlink()
 
 
 def read_gzips(tap, folder, space):
@@ -193,6 +224,7 @@ def main():
     space = make_profile.gpu(seed=11, steps=STEPS)
     with Scratch() as folder:
         read_gzips(tap, folder, space)
+        read_lengths(tap, folder)
         read_spaces(tap, folder, space)
         if not SANITIZED and not UNDER:
             threads_are_made(tap, folder)

@@ -19,10 +19,10 @@ static uint8_t byte_at(uint64_t at)
     return (uint8_t)(at * 31 + (at >> 8));
 }
 
-static volatile uint64_t worked;
-
 static void work(unsigned rounds)
 {
+    volatile uint64_t worked = 0;
+
     for (unsigned i = 0; i < rounds; i++)
         worked = worked + i;
 }
@@ -91,6 +91,60 @@ static void all_that_is_filled_is_read_in_order(void **state)
         check(lengths[i], 1 << 15, 0, 0);
         check(lengths[i], BLOCK, 300000, 0); /* the reader waits */
         check(lengths[i], BLOCK, 0, 300000); /* the thread waits */
+    }
+}
+
+/* Blocks are lent, now and then one is copied, and what is around them is written over. */
+static void what_is_lent_is_read_where_it_is(void **state)
+{
+    static uint8_t piece[BLOCK];
+
+    (void)state;
+    for (uint64_t round = 0; round < 12; round++) {
+        struct filler filler = { .bytes = (uint64_t)MANY_BLOCKS * BLOCK + 5, .seed = round };
+        struct tm_run run;
+        struct tm_ahead *ahead;
+        uint64_t at = 0, read = 0, part, seed = round;
+        bool is_lent = false;
+        uint8_t *bytes;
+        size_t got;
+
+        init_two_cores(&run);
+        filler.work = round % 3 ? 0 : 100000;
+        ahead = tm_ahead_start(&run, fill, &filler);
+        assert_non_null(ahead);
+        for (;;) {
+            if (next_number(&seed) % 4 == 0) {
+                tm_ahead_return(ahead, &part);
+                is_lent = false;
+                read += part;
+                got = tm_ahead_read(ahead, piece, 1 + next_number(&seed) % BLOCK, &part);
+                read += part;
+                bytes = piece;
+                if (!got)
+                    break;
+            } else {
+                got = tm_ahead_lend(ahead, &bytes);
+                if (is_lent && got) {
+                    tm_ahead_return(ahead, &part);
+                    read += part;
+                }
+                is_lent |= got != 0;
+                if (!got)
+                    continue;
+                memset(bytes - TM_AHEAD_HEAD_BYTES, 0xff, TM_AHEAD_HEAD_BYTES);
+                memset(bytes + got, 0xff, TM_AHEAD_TAIL_BYTES);
+            }
+            for (size_t i = 0; i < got; i++)
+                if (bytes[i] != byte_at(at + i))
+                    fail_msg("byte %llu is another one", (unsigned long long)(at + i));
+            at += got;
+            work(round % 2 ? 0 : 100000);
+        }
+        assert_int_equal(at, filler.bytes);
+        assert_true(read <= filler.bytes / 2);
+        tm_ahead_end(ahead);
+        assert_ledger_is_even(&run);
     }
 }
 
@@ -169,6 +223,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_that_is_filled_is_read_in_order),
+        cmocka_unit_test(what_is_lent_is_read_where_it_is),
         cmocka_unit_test(it_ends_before_all_is_read),
         cmocka_unit_test(little_memory_gives_fewer_blocks_or_none),
         cmocka_unit_test(one_core_needs_no_thread),

@@ -136,6 +136,8 @@ struct tm_input {
  * Up to TM_HELD_FREE_BYTES any ratio is allowed. */
 enum { TM_HELD_TIMES_MOST = 256, TM_HELD_FREE_BYTES = 256 << 20 };
 
+enum { TM_INPUT_HEAD_BYTES = 16 << 10, TM_INPUT_TAIL_BYTES = 256, TM_INPUT_LENT_MOST = 240 << 10 }; /* tm_input_lend */
+
 /* How an input is opened.  Zeroed = the defaults. */
 struct tm_input_options {
     const char *member; /* of the archive at `path`, by its name there; NULL = the file itself */
@@ -165,6 +167,14 @@ tm_status tm_input_require_readable(const struct tm_input *in);
  *                 caller's decision)
  * errors: TM_ERR_INPUT  the file cannot be read, or changed while it was read */
 tm_status tm_input_next(struct tm_input *in, void *to, size_t bytes, size_t *got) TM_MUST_USE;
+
+/* Stream: the next bytes where another thread has put them, without a copy, if there is one.  The TM_INPUT_HEAD_BYTES of
+ * memory before them, and TM_INPUT_TAIL_BYTES after, may be written to.
+ * in:     up to two are lent: the older one is returned, and all before tm_input_next
+ * out:    at   the bytes
+ * returned: how many, TM_INPUT_LENT_MOST at most; 0: tm_input_next has what follows, also a failure */
+size_t tm_input_lend(struct tm_input *in, uint8_t **at);
+void tm_input_return(struct tm_input *in);
 
 /* Hold: make every position of the content readable.  Input that is wrapped, in an archive, or comes through a pipe
  * is copied to a spill file.  A plain file is not read now: its fingerprint is computed as it is read, in any order.  Not

@@ -291,6 +291,28 @@ static tm_status take_ahead(struct tm_unwrap *u, uint8_t *to, size_t bytes, size
     return st == TM_OK ? hand_on(u, to, bytes, got) : st;
 }
 
+size_t tm_unwrap_lend(struct tm_unwrap *stream, uint8_t **at)
+{
+    struct tm_unwrap *const u = stream;
+    size_t got;
+
+    if (u->head_have > u->head_at)
+        return 0;
+    start_ahead(u);
+    got = u->ahead ? tm_ahead_lend(u->ahead, at) : 0;
+    u->decoded += got;
+    return got;
+}
+
+void tm_unwrap_return(struct tm_unwrap *stream)
+{
+    uint64_t read = 0;
+
+    if (stream->ahead)
+        tm_ahead_return(stream->ahead, &read);
+    tm_progress_add(&stream->run->progress, read);
+}
+
 tm_status tm_unwrap_next(struct tm_unwrap *stream, void *to, size_t bytes, size_t *got)
 {
     struct tm_unwrap *const u = stream;

@@ -77,6 +77,12 @@ const uint8_t *tm_unwrap_head(const struct tm_unwrap *stream, size_t *length);
  * errors: as tm_raw_read; TM_ERR_LIMIT if the decoder gets no memory, or a zstd needs too large a window */
 tm_status tm_unwrap_next(struct tm_unwrap *stream, void *to, size_t bytes, size_t *got) TM_MUST_USE;
 
+/* The next bytes where a thread has unwrapped them, see tm_ahead_lend: until the one after the next of these calls, or
+ * tm_unwrap_return, which comes before tm_unwrap_next.  Nothing fails here.
+ * returned: how many; 0: tm_unwrap_next has what follows */
+size_t tm_unwrap_lend(struct tm_unwrap *stream, uint8_t **at);
+void tm_unwrap_return(struct tm_unwrap *stream); /* the older of two, or the only one; none is fine */
+
 /* The bytes of a file (tm_unwrap_is_file) may also be read at their positions instead of as a stream: who does so notes
  * them in its fingerprint, which the stream keeps. */
 struct tm_fingerprint *tm_unwrap_fingerprint(const struct tm_unwrap *stream);

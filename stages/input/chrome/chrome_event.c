@@ -204,7 +204,7 @@ static void move(struct tm_chrome_reader *reader, const char **at, uint32_t leng
         *at -= reader->moved_by;
 }
 
-void tm_chrome_moved(void *to, size_t by)
+void tm_chrome_moved(void *to, ptrdiff_t by)
 {
     struct tm_chrome_reader *const reader = to;
 

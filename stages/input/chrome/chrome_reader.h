@@ -207,7 +207,9 @@ enum {
 struct tm_json_window {
     struct tm_run *run;
     struct tm_input *input;
-    uint8_t *buffer;
+    uint8_t *buffer; /* `own`, or where the input has lent its bytes, with what is kept in front of them */
+    uint8_t *own;
+    bool is_lent;
     size_t capacity;    /* of the buffer, without the padding */
     size_t read_bytes;  /* read at most this many at once */
     const uint8_t *end; /* after the last byte that was read */
@@ -216,8 +218,9 @@ struct tm_json_window {
     tm_status status;
     /* What must be kept, or NULL: all from the start of the event on, else all from the start of a string or number. */
     const uint8_t *keep, *token;
-    void (*moved)(void *to, size_t by); /* everything has moved to the front by N bytes */
-    void (*outgrown)(void *to);         /* what is kept does not fit: it is copied elsewhere and no longer kept */
+    void (*moved)(void *to,
+                  ptrdiff_t by); /* everything moves to the front by N bytes; the buffer is still the old one */
+    void (*outgrown)(void *to);  /* what is kept does not fit: it is copied elsewhere and no longer kept */
     void *to;
 };
 
@@ -502,7 +505,7 @@ struct tm_chrome_reader {
     uint32_t text_most;                              /* bytes of a string that may stay in the window */
     uint8_t *side; /* converted strings of the event that are not in the window; padded */
     size_t side_used;
-    size_t moved_by; /* the last time */
+    ptrdiff_t moved_by; /* the last time */
     struct tm_json_decimal decimal;
 
     /* The document. */
@@ -549,7 +552,7 @@ const uint8_t *tm_chrome_fail(struct tm_chrome_reader *reader, const uint8_t *at
 /* What was skipped ends before this byte of the content. */
 void tm_chrome_end_damage(struct tm_chrome_reader *reader, uint64_t to);
 /* The window's calls. */
-void tm_chrome_moved(void *to, size_t by);
+void tm_chrome_moved(void *to, ptrdiff_t by);
 void tm_chrome_outgrown(void *to);
 
 /* The rest of a string that is not plain; see json_walk.h. */

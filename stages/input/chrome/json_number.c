@@ -3,6 +3,7 @@
  * source: RFC 8259 section 6 */
 #include "stages/input/chrome/chrome_reader.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -263,16 +264,16 @@ void tm_json_id_of_text(struct tm_json_slice text, struct tm_json_id *id)
 tm_status tm_json_window_open(struct tm_json_window *window, size_t bytes)
 {
     window->capacity = bytes;
-    window->buffer = tm_take(&window->run->budget, TM_ACCOUNT_INPUT, bytes + TM_JSON_PADDING, &window->run->error);
-    window->end = window->buffer;
+    window->own = tm_take(&window->run->budget, TM_ACCOUNT_INPUT, bytes + TM_JSON_PADDING, &window->run->error);
+    window->end = window->buffer = window->own;
     return window->buffer ? TM_OK : window->run->error.status;
 }
 
 void tm_json_window_close(struct tm_json_window *window)
 {
-    if (window->buffer)
-        tm_give(&window->run->budget, TM_ACCOUNT_INPUT, window->buffer, window->capacity + TM_JSON_PADDING);
-    window->buffer = NULL;
+    if (window->own)
+        tm_give(&window->run->budget, TM_ACCOUNT_INPUT, window->own, window->capacity + TM_JSON_PADDING);
+    window->buffer = window->own = NULL;
 }
 
 static const uint8_t *first_kept(const struct tm_json_window *window)
@@ -282,19 +283,22 @@ static const uint8_t *first_kept(const struct tm_json_window *window)
     return window->token ? window->token : window->end;
 }
 
-static void move_to_front(struct tm_json_window *window, const uint8_t *from)
+/* Move what starts at `from` to another place, the front of the buffer from now on. */
+static void move_to(struct tm_json_window *window, uint8_t *front, const uint8_t *from)
 {
-    const size_t by = (size_t)(from - window->buffer);
+    const size_t kept = (size_t)(window->end - from);
+    const ptrdiff_t by = (ptrdiff_t)((uintptr_t)from - (uintptr_t)front);
 
-    memmove(window->buffer, from, (size_t)(window->end - from));
-    window->end -= by;
-    window->base += by;
-    if (window->keep)
-        window->keep -= by;
-    if (window->token)
-        window->token -= by;
-    if (window->keep)
+    memmove(front, from, kept);
+    window->base += (uint64_t)(from - window->buffer);
+    if (window->keep) {
         window->moved(window->to, by);
+        window->keep = front + (window->keep - from);
+    }
+    if (window->token)
+        window->token = front + (window->token - from);
+    window->buffer = front;
+    window->end = front + kept;
 }
 
 /* The token alone fills the window.  One byte more than fits stays, which says that it is cut. */
@@ -315,20 +319,15 @@ static void make_room(struct tm_json_window *window)
     if (first_kept(window) == window->buffer)
         cut_token(window);
     else
-        move_to_front(window, first_kept(window));
+        move_to(window, window->buffer, first_kept(window));
 }
 
-const uint8_t *tm_json_read_on(struct tm_json_window *window, const uint8_t *at)
+/* Read behind what is there. */
+static const uint8_t *append(struct tm_json_window *window)
 {
-    uint8_t *end;
-    size_t room, got = 0;
+    uint8_t *const end = window->buffer + (window->end - window->buffer);
+    size_t room = (size_t)(window->buffer + window->capacity - end), got = 0;
 
-    if (window->at_end)
-        return at;
-    if (window->end == window->buffer + window->capacity)
-        make_room(window);
-    end = window->buffer + (window->end - window->buffer);
-    room = (size_t)(window->buffer + window->capacity - end);
     if (room > window->read_bytes)
         room = window->read_bytes;
     window->status = tm_input_next(window->input, end, room, &got);
@@ -340,12 +339,66 @@ const uint8_t *tm_json_read_on(struct tm_json_window *window, const uint8_t *at)
     return end;
 }
 
+/* Back to the own buffer, with what starts at `from`: it fits, as what is lent with all in front of it would. */
+static void leave_lent(struct tm_json_window *window, const uint8_t *from)
+{
+    move_to(window, window->own, from);
+    tm_input_return(window->input);
+    window->is_lent = false;
+}
+
+static_assert((int)TM_JSON_PADDING <= (int)TM_INPUT_TAIL_BYTES, "the padding is behind what is lent");
+
+/* The window moves to the next bytes of the input instead of copying them, if only the start of an event or a token has
+ * to be copied.
+ * out: the new bytes; NULL: nothing is lent */
+static const uint8_t *borrow(struct tm_json_window *window)
+{
+    const uint8_t *const from = first_kept(window);
+    const size_t kept = (size_t)(window->end - from);
+    uint8_t *at;
+    size_t got;
+
+    if (kept > TM_INPUT_HEAD_BYTES || window->read_bytes != SIZE_MAX ||
+        window->capacity < TM_INPUT_HEAD_BYTES + TM_INPUT_LENT_MOST)
+        return NULL;
+    got = tm_input_lend(window->input, &at);
+    if (!got)
+        return NULL;
+    move_to(window, at - kept, from);
+    if (window->is_lent)
+        tm_input_return(window->input);
+    window->is_lent = true;
+    memset(at + got, 0, TM_JSON_PADDING);
+    window->end = at + got;
+    return at;
+}
+
+const uint8_t *tm_json_read_on(struct tm_json_window *window, const uint8_t *at)
+{
+    const uint8_t *lent;
+
+    if (window->at_end)
+        return at;
+    lent = borrow(window);
+    if (lent)
+        return lent;
+    if (window->is_lent)
+        leave_lent(window, first_kept(window));
+    if (window->end == window->buffer + window->capacity)
+        make_room(window);
+    return append(window);
+}
+
 void tm_json_fill(struct tm_json_window *window, const uint8_t *at)
 {
-    move_to_front(window, at);
+    if (window->is_lent)
+        leave_lent(window, at);
+    else
+        move_to(window, window->buffer, at);
     memset(window->buffer + (window->end - window->buffer), 0, TM_JSON_PADDING);
     while (!window->at_end && window->end < window->buffer + window->capacity)
-        (void)tm_json_read_on(window, window->end);
+        (void)append(window);
 }
 
 const uint8_t *tm_json_walk_word(struct tm_json_window *window, const uint8_t *at, const char *word, bool *fits)
