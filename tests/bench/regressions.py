@@ -6,7 +6,7 @@ docs/night.md, "Error rates", has the tables.
 
     python3 -m venv otava && otava/bin/pip install apache-otava==0.8.0
     make build/tests/watch_series
-    otava/bin/python tests/bench/regressions.py [--series 600] [--nightly 200]
+    otava/bin/python tests/bench/regressions.py [--series 600] [--nightly 200] [--seed NUMBER]
 """
 
 import argparse
@@ -25,8 +25,8 @@ NIGHTS, LEAST, STEP, EARLY = 60, 0.02, 1.06, 3
 LASTS = (3, 7, 15)
 
 
-def made(count, share, alike, last=0):
-    rng = random.Random(f"{share} {alike} {last}")
+def made(count, share, alike, last=0, seed=0):
+    rng = random.Random(f"{share} {alike} {last}" + (f" {seed}" if seed else ""))
     many = [noise(rng, NIGHTS, share, alike) for _ in range(count)]
     return [[v * (STEP if i >= NIGHTS - last else 1) for i, v in enumerate(series)] for series in many]
 
@@ -52,11 +52,11 @@ def new_changes(series):
     return len(told)
 
 
-def without_change(count, nightly):
+def without_change(count, nightly, seed):
     print("no change: series with one (Otava, p 0.001, 0.00001), open in the last night (here); new ones per 100 nights of a job")
     for alike in (0.0, 0.3, 0.7):
         for share in (0.01, 0.02, 0.04):
-            many = made(count, share, alike)
+            many = made(count, share, alike, seed=seed)
             found, alone = watch(many, []), watch(many)
             asked = sum(map(new_changes, many[:nightly])) / max(1, nightly) / NIGHTS * 100
             print(f"  correlation {alike}, noise {share:5.1%}: Otava {percent(bool(otava(s)) for s in many)} {percent(bool(otava(s, 1e-5)) for s in many)}, "
@@ -64,19 +64,23 @@ def without_change(count, nightly):
                   f"here {sum(map(len, found)) / count / NIGHTS * 100:.3f}, one job {sum(map(len, alone)) / count / NIGHTS * 100:.3f}", flush=True)
 
 
-def with_step(count):
-    print(f"{STEP - 1:.0%} in the last {LASTS} of {NIGHTS} nights: found, at most {EARLY} nights early")
+def with_step(count, seed):
+    print(f"{STEP - 1:.0%} in the last {LASTS} of {NIGHTS} nights: found, at most {EARLY} nights early; near: nor {EARLY} nights late")
     for alike in (0.0, 0.3, 0.7):
         for share in (0.005, 0.01, 0.02):
-            rates = {"Otava": [], "Otava, p 0.00001": [], "here": [], "here, any open": [], "one job": []}
-            others = made(2 * count, share, alike)
+            rates = {name: [] for name in ("Otava", "Otava, near", "Otava, no step", "Otava, p 0.00001", "here", "here, near", "here, any open", "one job")}
+            others = made(2 * count, share, alike, seed=seed)
+            quiet = [otava(s) for s in made(count, share, alike, seed=seed)]
             for last in LASTS:
-                many = made(count, share, alike, last)
+                many = made(count, share, alike, last, seed)
                 first = NIGHTS - last - EARLY
-                found, alone = watch(many, others), watch(many)
-                rates["Otava"].append(percent(any(at >= first for at in otava(s)) for s in many))
+                found, alone, told = watch(many, others), watch(many), [otava(s) for s in many]
+                rates["Otava"].append(percent(any(at >= first for at in points) for points in told))
+                rates["Otava, near"].append(percent(any(abs(at - NIGHTS + last) <= EARLY for at in points) for points in told))
+                rates["Otava, no step"].append(percent(any(at >= first for at in points) for points in quiet))
                 rates["Otava, p 0.00001"].append(percent(any(at >= first for at in otava(s, 1e-5)) for s in many))
                 rates["here"].append(percent(is_open(f) and f[-1][1] >= first for f in found))
+                rates["here, near"].append(percent(is_open(f) and abs(f[-1][1] - NIGHTS + last) <= EARLY for f in found))
                 rates["here, any open"].append(percent(map(is_open, found)))
                 rates["one job"].append(percent(is_open(f) and f[-1][1] >= first for f in alone))
             print(f"  correlation {alike}, noise {share:5.1%}:", "; ".join(f"{name} {' '.join(r)}" for name, r in rates.items()), flush=True)
@@ -130,9 +134,10 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--series", type=int, default=600)
     parser.add_argument("--nightly", type=int, default=200, help="series that Otava is asked about every night")
+    parser.add_argument("--seed", type=int, default=0, help="other series; the limits were chosen with those of 0")
     arguments = parser.parse_args()
-    without_change(arguments.series, min(arguments.nightly, arguments.series))
-    with_step(arguments.series)
+    without_change(arguments.series, min(arguments.nightly, arguments.series), arguments.seed)
+    with_step(arguments.series, arguments.seed)
     bound()
 
 
