@@ -303,8 +303,13 @@ static void take_digits(struct reading *r)
 
     if (c < '0' || c > '9')
         refuse(r, c == PAST_END ? "it is truncated" : "a digit is missing here");
-    for (; c >= '0' && c <= '9'; c = look(r))
-        append(r, r->at++, 1);
+    for (; c >= '0' && c <= '9'; c = look(r)) {
+        const char *const first = r->at;
+
+        while (r->at < r->end && *r->at >= '0' && *r->at <= '9')
+            r->at++;
+        append(r, first, (size_t)(r->at - first));
+    }
 }
 
 /* The number's text is appended to the key. out: whether it is an integer */
