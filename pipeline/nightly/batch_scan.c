@@ -103,10 +103,10 @@ bool tm_file_version(const char *path, char version[TM_VERSION_BYTES])
     return true;
 }
 
-/* The same of a file that the search looked at.  out: false  it did not */
-static bool found_version(const struct tm_found_file *file, char version[TM_VERSION_BYTES])
+/* The same of a file that the search looked at, without another look.  out: false  it did not */
+static bool found_version(const struct tm_batch_file *file, char version[TM_VERSION_BYTES])
 {
-    if (file->member || file->ctime_ns < INT64_C(1000000000))
+    if (file->ctime_ns < INT64_C(1000000000))
         return false;
     (void)snprintf(version, TM_VERSION_BYTES, "%" PRIu64 "-%" PRId64 "-%" PRId64, file->bytes, file->mtime_ns,
                    file->ctime_ns);
@@ -313,18 +313,11 @@ static void fingerprint_object(const struct tm_found_file *from, char fingerprin
     end(&h, fingerprint);
 }
 
-static void keep_version(struct tm_manifest *m, struct tm_batch_file *file, const char *version)
-{
-    const char *const copy = tm_manifest_copy(m, version, strlen(version));
-
-    file->version = copy ? copy : "";
-}
-
 static void copy_file(const struct scanning *s, const struct tm_found_file *from, struct tm_batch_file *to)
 {
     struct tm_manifest *m = s->manifest;
     const size_t host_bytes = strlen(from->host);
-    char path[PATH_MAX], version[TM_VERSION_BYTES];
+    char path[PATH_MAX];
 
     if (!path_below(s, from->path, path, sizeof(path))) {
         (void)tm_fail(&s->run->error, TM_ERR_INPUT, -1, "cannot use the path '%s'", from->path);
@@ -337,11 +330,10 @@ static void copy_file(const struct scanning *s, const struct tm_found_file *from
         .host = tm_manifest_copy(m, from->host, host_bytes),
         .bytes = from->bytes,
         .mtime_ns = from->mtime_ns,
+        .ctime_ns = from->ctime_ns,
         .version = "",
         .id = make_id(m, from->host, host_bytes, XXH3_64bits(from->host, host_bytes), false),
     };
-    if (found_version(from, version) && !tm_remote_is(from->path))
-        keep_version(m, to, version);
     if (!tm_remote_is(from->path))
         return;
     fingerprint_object(from, to->fingerprint);
@@ -578,13 +570,14 @@ static const struct tm_batch_file *find_known(const struct tm_batch_run *known, 
     return NULL;
 }
 
-/* Of a file that has none yet. */
 static void take_version(struct tm_manifest *m, struct tm_batch_file *file, const char *path)
 {
     char version[TM_VERSION_BYTES];
+    const char *copy = NULL;
 
-    if (!file->version[0] && tm_file_version(path, version))
-        keep_version(m, file, version);
+    if (found_version(file, version) || tm_file_version(path, version))
+        copy = tm_manifest_copy(m, version, strlen(version));
+    file->version = copy ? copy : "";
 }
 
 struct fingerprinting {

@@ -77,6 +77,7 @@ struct tm_batch_file {
     const char *host;
     uint64_t bytes;
     int64_t mtime_ns;
+    int64_t ctime_ns; /* while a scan has no version yet: of a file that the search looked at; 0 = it did not */
     /* Changes whenever the content does, and costs no read: of a file its size and its times of modification and of
      * change ("4096-1795204800000000000-1795204800000000000"), of an object its generation or ETag; "" = not known. */
     const char *version;
