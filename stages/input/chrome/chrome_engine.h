@@ -132,6 +132,11 @@ static inline void learn_step(struct tm_step *steps, size_t count, const uint8_t
 
 /* --- values --- */
 
+static inline bool is_number_start(uint8_t byte)
+{
+    return byte == '-' || (byte >= '0' && byte <= '9');
+}
+
 /* A number that may have another value in other events.  Numbers beyond the capacity are part of the text. */
 static inline void note_number(struct tm_chrome_reader *r, const uint8_t *at, const uint8_t *end,
                                enum tm_number_kind kind, struct tm_key_slot *key)
@@ -262,7 +267,7 @@ static inline const uint8_t *read_long_time(struct tm_chrome_reader *r, const ui
             *traits = take_decimal_time(&r->decimal, time) | TM_TIME_TEXT;
         return at;
     }
-    is_number = *at == '-' || (*at >= '0' && *at <= '9');
+    is_number = is_number_start(*at);
     at = is_number ? tm_chrome_number(r, at) : skip_value(r, at);
     if (at && is_number && r->not_numbers == not_numbers)
         *traits = take_decimal_time(&r->decimal, time);
@@ -322,7 +327,7 @@ static inline const uint8_t *read_id(struct tm_chrome_reader *r, const uint8_t *
             tm_json_id_of_text(text, id);
         return at;
     }
-    if (*at != '-' && (*at < '0' || *at > '9'))
+    if (!is_number_start(*at))
         return skip_value(r, at);
     end = tm_glance_integer(at, &id->number);
     if (!end)
@@ -395,11 +400,12 @@ static inline const uint8_t *read_long_fact(struct tm_chrome_reader *r, const ui
 static inline const uint8_t *skip_argument(struct tm_chrome_reader *r, const uint8_t *at, struct tm_key_slot *key)
 {
     if (*at != '{' && *at != '[') {
-        const uint8_t *const end = skip_simple(r, at);
-        const bool is_text = *at == '"';
+        const bool is_text = *at == '"', is_number = is_number_start(*at);
+        const uint8_t *const before = r->window.end, *const end = skip_simple(r, at);
         int64_t number;
 
-        if (end && (is_text ? tm_glance_digits(at + 1, &number) == end - 1 : *at == '-' || (*at >= '0' && *at <= '9')))
+        /* Where the window has moved, `at` is no place in it. */
+        if (end && (is_text ? before == r->window.end && tm_glance_digits(at + 1, &number) == end - 1 : is_number))
             note_number(r, at + is_text, end - is_text, TM_NUMBER_SKIPPED, key);
         return end;
     }
@@ -441,7 +447,7 @@ static inline const uint8_t *read_fact(struct tm_chrome_reader *r, const uint8_t
     }
     if (*at == '[')
         return read_list_fact(r, at, stat);
-    if (*at != '-' && (*at < '0' || *at > '9'))
+    if (!is_number_start(*at))
         return skip_argument(r, at, key);
     end = tm_glance_integer(at, &number);
     if (!end)
@@ -572,18 +578,20 @@ static inline const uint8_t *read_category(struct tm_chrome_reader *r, const uin
 /* The first id, which takes precedence. */
 static inline const uint8_t *read_own_id(struct tm_chrome_reader *r, const uint8_t *at)
 {
+    const bool is_text = *at == '"';
     const uint8_t *const end = read_id(r, at, &r->ids[TM_ID_OWN]);
 
-    if (end && *at != '"' && r->ids[TM_ID_OWN].kind == TM_JSON_NUMBER)
+    if (end && !is_text && r->ids[TM_ID_OWN].kind == TM_JSON_NUMBER)
         note_number(r, at, end, TM_NUMBER_ID, NULL);
     return end;
 }
 
 static inline const uint8_t *skip_member(struct tm_chrome_reader *r, const uint8_t *at)
 {
+    const bool is_number = is_number_start(*at);
     const uint8_t *const end = skip_value(r, at);
 
-    if (end && (*at == '-' || (*at >= '0' && *at <= '9')))
+    if (end && is_number)
         note_number(r, at, end, TM_NUMBER_SKIPPED, NULL);
     return end;
 }
