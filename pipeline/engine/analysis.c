@@ -81,7 +81,7 @@ static const double span_scanning = 0.2, span_surveying = 0.25, span_read = 0.5,
                     span_writing = 0.8;
 
 /* The input's records by track, whatever its format. */
-static void scan(struct tm_host_run *host, tm_take_warning *warn, void *to)
+static void scan(struct tm_host_run *host, bool reads_ahead, tm_take_warning *warn, void *to)
 {
     if (tm_kind_is_streamed(host->input->kind)) {
         host->trace.skims_lines = false; /* the scan reads all of it */
@@ -99,6 +99,8 @@ static void scan(struct tm_host_run *host, tm_take_warning *warn, void *to)
     if (tm_failed(host->run))
         return;
     tm_progress_phase(&host->run->progress, "reading", host->input->bytes);
+    if (reads_ahead)
+        tm_input_begin_ahead(host->input);
     tm_xspace_scan(&host->trace, host->input, warn, to, &host->source);
 }
 
@@ -147,7 +149,7 @@ static void read_records(struct tm_host_run *host, const struct tm_host_options 
                          tm_take_warning *warn)
 {
     if (!tm_failed(host->run) && !(options->only_scans && tm_kind_is_streamed(host->input->kind)))
-        scan(host, warn, options->to);
+        scan(host, options->reads_ahead, warn, options->to);
     if (!tm_failed(host->run) && !host->trace.is_misread && !options->only_scans)
         survey(host, options, events_before);
 }
@@ -659,6 +661,7 @@ static void read_host(struct analysis *a, const struct tm_found_file *found, uin
                                              .to = a,
                                              .keeps_arguments = is_kept && a->observer->keeps_arguments,
                                              .keeps_records = true,
+                                             .reads_ahead = a->inputs->host_count == 1,
                                              .has_inert_flows = !a->observer,
                                              .drops_flows = !a->observer };
     struct tm_host_run own = { .run = NULL };

@@ -305,6 +305,7 @@ struct tm_host_options {
     bool keeps_arguments; /* records include their arguments */
     bool keeps_records;   /* its events will be requested: reading them again should be cheap */
     bool counts;          /* for tm_host_counts */
+    bool reads_ahead;     /* of an XSpace: no other process of this run has the second core */
     bool walks_lines;     /* for tests: the scan of an XSpace reads all of each line, as for unusual ones */
     bool only_scans;      /* its tables and programs; nothing of its events */
     bool has_inert_flows; /* only figures are computed, and no figure depends on a flow's time, key or flags */

@@ -131,6 +131,11 @@ def read_spaces(tap, folder, space):
     same(tap, folder, "XSpace, convert, 32M", "convert", path, "-o", "OUT/a.pftrace", "--memory", "32M", jobs=(2,))
     same(tap, folder, "XSpace, split", "split", path, "-o", "OUT/parts", "--by", "time=1s", "--overview", jobs=(2,))
     same(tap, folder, "XSpace in a gzip", *report(write(folder / "host.xplane.pb.gz", gzip.compress(whole, 1))), jobs=(2,))
+    large = write(folder / "twice.xplane.pb", whole * 2)  # one message, as a whole; read ahead by a thread
+    same(tap, folder, "large XSpace", *report(large), jobs=(2,))
+    same(tap, folder, "large XSpace, 32M", *report(large, "--memory", "32M"), jobs=(2,))
+    same(tap, folder, "large XSpace, cut", *report(write(folder / "cut.xplane.pb", (whole * 2)[:-len(whole) // 9])),
+         statuses=(0, 4), jobs=(2,))
     cut = write(folder / "cut.xplane.pb", whole[:-len(whole) // 9])
     same(tap, folder, "XSpace, cut", *report(cut), statuses=(0, 4), jobs=(2,))
 
@@ -138,7 +143,7 @@ def read_spaces(tap, folder, space):
 def threads_are_made(tap, folder):
     """Of large compressed files and for large traces, where --jobs lets it; and a system that makes none is no failure."""
     works = [report(folder / "host.trace.json.gz"), report(folder / "host.xplane.pb.gz"),
-             ("convert", folder / "host.xplane.pb", "-o", "OUT/a.pftrace")]
+             report(folder / "twice.xplane.pb"), ("convert", folder / "host.xplane.pb", "-o", "OUT/a.pftrace")]
     for words in works:
         label = f"{words[0]} {words[1].name}"
         one = play(folder, 1, *words, LD_PRELOAD=NO_THREADS)

@@ -488,6 +488,92 @@ static tm_status read_rest(struct tm_input *in)
     return st == TM_OK ? end_content(in) : st;
 }
 
+/* --- reading ahead --- */
+
+/* A file that is larger than FILE_LEAST is worth a thread.  A read of less than READS_LEAST says nothing about the next
+ * one. */
+enum { AHEAD_BYTES = 256 << 10, READS_LEAST = 64 << 10, FILE_LEAST = 8 << 20 };
+
+/* While the thread works, all of it is the thread's, and the fingerprint as well. */
+struct tm_input_ahead {
+    struct tm_worker_thread *thread;
+    struct tm_fingerprint *fingerprint;
+    int fd;
+    uint64_t at, end; /* end: of the file */
+    size_t got;       /* bytes from `at` on */
+    uint8_t bytes[AHEAD_BYTES];
+};
+
+static void read_ahead(void *of)
+{
+    struct tm_input_ahead *const a = of;
+    const uint64_t left = a->end - a->at;
+
+    if (tm_read_at(a->fd, a->bytes, left < AHEAD_BYTES ? (size_t)left : AHEAD_BYTES, a->at, &a->got) != 0)
+        a->got = 0; /* the caller reads it again, and fails */
+    tm_fingerprint_note(a->fingerprint, a->at, a->bytes, a->got);
+}
+
+void tm_input_begin_ahead(struct tm_input *in)
+{
+    struct tm_budget *const budget = &in->run->budget;
+    const size_t bytes = sizeof(struct tm_input_ahead);
+    struct tm_input_ahead *a;
+
+    if (in->ahead || in->spilled || !in->unwrap || in->bytes < FILE_LEAST || tm_failed(in->run) ||
+        tm_cores(in->run) < 2 || !tm_budget_draw(budget, bytes))
+        return;
+    a = tm_take(budget, TM_ACCOUNT_INPUT, bytes, error_of(in));
+    if (a) {
+        a->fingerprint = tm_unwrap_fingerprint(in->unwrap);
+        a->fd = in->fd;
+        a->end = in->bytes;
+        a->thread = tm_worker_thread_start(in->run, read_ahead, a);
+    }
+    in->ahead = a;
+    if (!a)
+        tm_budget_put_back(budget, bytes);
+    else if (!a->thread)
+        tm_input_end_ahead(in);
+}
+
+void tm_input_end_ahead(struct tm_input *in)
+{
+    struct tm_input_ahead *const a = in->ahead;
+
+    if (!a)
+        return;
+    in->ahead = NULL;
+    tm_worker_thread_end(a->thread);
+    tm_give(&in->run->budget, TM_ACCOUNT_INPUT, a, sizeof(*a));
+    tm_budget_put_back(&in->run->budget, sizeof(*a));
+}
+
+/* The thread has done what it was to do. */
+static void settle(const struct tm_input *in)
+{
+    if (in->ahead)
+        tm_worker_thread_wait(in->ahead->thread);
+}
+
+/* What was read ahead of it. out: how many bytes */
+static size_t take_ahead(const struct tm_input_ahead *a, void *to, size_t want, uint64_t at)
+{
+    const uint64_t before = at - a->at; /* huge if it is in front */
+    const size_t have = before < a->got ? a->got - (size_t)before : 0, taken = have < want ? have : want;
+
+    memcpy(to, a->bytes + (taken ? before : 0), taken);
+    return taken;
+}
+
+static void go_ahead(struct tm_input_ahead *a, uint64_t at)
+{
+    if (at >= a->end)
+        return;
+    a->at = at;
+    tm_worker_thread_go(a->thread);
+}
+
 tm_status tm_input_hold(struct tm_input *in)
 {
     tm_status st;
@@ -507,6 +593,7 @@ tm_status tm_input_hold(struct tm_input *in)
 
 uint64_t tm_input_unseen(const struct tm_input *in)
 {
+    settle(in);
     return in->unwrap ? in->bytes - tm_fingerprint_noted(tm_unwrap_fingerprint(in->unwrap)) : 0;
 }
 
@@ -517,6 +604,7 @@ tm_status tm_input_approach(const struct tm_input *in, uint64_t at, void *buffer
     size_t got;
 
     assert(in->held);
+    settle(in);
     if (in->unwrap)
         gap = tm_fingerprint_gap_before(tm_unwrap_fingerprint(in->unwrap), at);
     for (; st == TM_OK && gap.begin < gap.end; gap.begin += got)
@@ -528,6 +616,7 @@ tm_status tm_input_approach(const struct tm_input *in, uint64_t at, void *buffer
 tm_status tm_input_finish(struct tm_input *in)
 {
     assert(in->held);
+    tm_input_end_ahead(in);
     if (!in->unwrap)
         return TM_OK;
     return read_rest(in);
@@ -537,6 +626,7 @@ tm_status tm_input_read(const struct tm_input *in, void *to, size_t bytes, uint6
 {
     const uint64_t left = at < in->bytes ? in->bytes - at : 0;
     const size_t want = left < bytes ? (size_t)left : bytes;
+    size_t ahead = 0;
     tm_status st;
 
     assert(in->held);
@@ -549,11 +639,19 @@ tm_status tm_input_read(const struct tm_input *in, void *to, size_t bytes, uint6
         *got = st == TM_OK ? want : 0;
         return st;
     }
-    st = tm_raw_read_at(in->run, in->name, in->fd, to, want, at, got);
+    settle(in);
+    if (in->ahead)
+        ahead = take_ahead(in->ahead, to, want, at);
+    st = ahead == want
+             ? TM_OK
+             : tm_raw_read_at(in->run, in->name, in->fd, (uint8_t *)to + ahead, want - ahead, at + ahead, got);
+    *got += ahead;
     if (st == TM_OK && *got < want)
         st = tm_unchanged_refuse_short(in->run, in->name, in->disk_bytes, at + *got);
-    if (st == TM_OK && in->unwrap)
-        tm_fingerprint_note(tm_unwrap_fingerprint(in->unwrap), at, to, *got);
+    if (st == TM_OK && in->unwrap && *got > ahead)
+        tm_fingerprint_note(tm_unwrap_fingerprint(in->unwrap), at + ahead, (const uint8_t *)to + ahead, *got - ahead);
+    if (st == TM_OK && in->ahead && want >= READS_LEAST)
+        go_ahead(in->ahead, at + want);
     return st;
 }
 
@@ -561,6 +659,7 @@ void tm_input_close(struct tm_input *in)
 {
     if (!in->run)
         return;
+    tm_input_end_ahead(in);
     tm_unwrap_free(in->unwrap);
     in->unwrap = NULL;
     if (in->fd >= 0)

@@ -130,6 +130,7 @@ struct tm_input {
     struct tm_unchanged opened; /* the file when it was opened */
     bool held, spilled;         /* spilled: the content is in `content`, not in `fd` */
     struct tm_spill content;
+    struct tm_input_ahead *ahead; /* NULL = nothing is read ahead */
 };
 
 /* The maximum ratio of content to file size for packed inputs that must be held on disk: real profiles have up to 50. 
@@ -199,6 +200,12 @@ tm_status tm_input_finish(struct tm_input *in);
  * errors: TM_ERR_INPUT with the path and the byte where the file cannot be read or has become shorter;
  *         TM_ERR_OUTPUT if the spill file cannot */
 tm_status tm_input_read(const struct tm_input *in, void *to, size_t bytes, uint64_t at, size_t *got) TM_MUST_USE;
+
+/* Until tm_input_finish, of a plain file that is held and large: while the caller decodes what it has read, a thread
+ * reads what follows, and takes its fingerprint.  Does nothing where no core or memory is free, or the system makes no
+ * thread. */
+void tm_input_begin_ahead(struct tm_input *in);
+void tm_input_end_ahead(struct tm_input *in); /* tolerates that it was not begun */
 
 /* Whether the file is unchanged since it was opened: for callers that read from it after it was finished.
  * errors: TM_ERR_INPUT  it was written; one that only grew is fine */
