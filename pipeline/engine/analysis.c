@@ -623,7 +623,6 @@ static struct tm_stage_process *start_beside(struct analysis *a, struct tm_host_
                                                            .host_name = name_of_host,
                                                            .of = a->inputs,
                                                            .host = host->trace.host,
-                                                           .events = host->events,
                                                            .host_run = host });
 }
 
@@ -634,7 +633,7 @@ static void read_events(struct analysis *a, struct tm_host_run *host, bool is_ke
     struct tm_stage_process *beside = NULL;
 
     tm_feed_begin_host(&a->feed, &host->trace);
-    if (!observer && a->inputs->host_count == 1 && !tm_failed(a->run))
+    if (!observer && a->inputs->host_count == 1 && host->events >= TM_STAGE_PROCESS_EVENTS && !tm_failed(a->run))
         beside = start_beside(a, host);
     host->resolver.forget = flush_feed;
     host->resolver.forget_to = &a->feed;
@@ -648,7 +647,8 @@ static void read_events(struct analysis *a, struct tm_host_run *host, bool is_ke
     if (!is_kept)
         tm_host_free_records(host);
     tm_feed_end_host(&a->feed);
-    tm_stage_process_end(beside);
+    if (beside)
+        tm_stage_process_end(beside);
     if (observer && !tm_failed(a->run))
         (void)observer->type->end_host(observer->to);
 }

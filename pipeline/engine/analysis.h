@@ -193,6 +193,9 @@ void tm_host_partials_free(struct tm_host_partials *partials); /* tolerates a ze
  * of the processes uses; the pool is split between them, without a part for pages that both of them change. */
 struct tm_stage_process;
 
+/* Of a host: for fewer, a process, its partial, and copies of pages that both change, about 5 ms, cost more. */
+enum { TM_STAGE_PROCESS_EVENTS = 100000 };
+
 struct tm_stage_work {
     struct tm_run *run;
     struct tm_stage *stages; /* opened */
@@ -202,16 +205,15 @@ struct tm_stage_work {
     tm_partial_host *host_name;   /* for the partial */
     const void *of;               /* of host_name */
     uint32_t host;                /* its number in the run */
-    uint64_t events;              /* of the host */
     struct tm_host_run *host_run; /* whose records only the merge needs */
 };
 
-/* Start it where there is a core, memory, and work enough for it.
+/* Start it where there is a core and memory for it.
  * in:     work  copied
  * out:    NULL: all is done here; or see the run's error
  * owns:   the caller; tm_stage_process_end */
 struct tm_stage_process *tm_stage_process_start(const struct tm_stage_work *work);
-/* After tm_feed_end_host: wait for it, and load what it has found.  Tolerates NULL.
+/* After tm_feed_end_host: wait for it, and load what it has found.
  * errors: of its stages; TM_ERR_LIMIT  it was killed */
 void tm_stage_process_end(struct tm_stage_process *process);
 

@@ -18,9 +18,8 @@
 #include "stages/figures/fusion.h"
 #include "stages/figures/scopes.h"
 
-/* EVENTS_LEAST: a process, its partial, and copies of pages that both change take about 5 ms.  OWN_BYTES: of pages that a
- * process changes without a request to the ledger, such as those of libraries. */
-enum { EVENTS_LEAST = 100000, OWN_BYTES = 4 << 20, POOL_LEAST = 16 << 20 };
+/* OWN_BYTES: of pages that a process changes without a request to the ledger, such as those of libraries. */
+enum { OWN_BYTES = 4 << 20, POOL_LEAST = 16 << 20 };
 
 /* Half of the work after the survey: device time with gaps and the critical path, which has a replay at the end, and what
  * makes up for the merge.  None of them keeps something of each event, such as lengths, or continues an execution. */
@@ -210,7 +209,7 @@ struct tm_stage_process *tm_stage_process_start(const struct tm_stage_work *work
     struct tm_run *const run = work->run;
     struct tm_stage_process *p;
 
-    if (work->events < EVENTS_LEAST || tm_cores(run) < 2 || !is_in_memory(work))
+    if (tm_cores(run) < 2 || !is_in_memory(work))
         return NULL;
     p = tm_take(&run->budget, TM_ACCOUNT_MODEL, sizeof(*p), &run->error);
     if (!p)
@@ -258,11 +257,8 @@ static void load_sections(struct tm_stage_process *p)
 
 void tm_stage_process_end(struct tm_stage_process *p)
 {
-    struct tm_run *run;
+    struct tm_run *const run = p->work.run;
 
-    if (!p)
-        return;
-    run = p->work.run;
     (void)tm_work_end(p->pool);
     if (!tm_failed(run))
         run->error = p->ending->error;
