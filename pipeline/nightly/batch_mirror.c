@@ -15,7 +15,6 @@
 #include "pipeline/files.h"
 #include "pipeline/nightly/leases.h"
 #include "pipeline/nightly/manifest.h"
-#include "pipeline/nightly/mirror_staging.h"
 #include "pipeline/nightly/result.h"
 #include "pipeline/remote.h"
 #include "pipeline/store/groups.h"

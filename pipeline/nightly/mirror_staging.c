@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "pipeline/nightly/mirror_staging.h"
+#include "pipeline/nightly/batch_mirror.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "stages/input/bytes/inflate_checksum.h"
+#include "stages/input/bytes/inflate.h"
 
 #include <string.h>
 

@@ -13,7 +13,6 @@
 
 #include "pipeline/run.h"
 #include "pipeline/store/budget.h"
-#include "stages/input/bytes/inflate_checksum.h"
 
 /* What all decoders share. */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* CRC-32 by multiplication without carries, 32 bytes per instruction; else that of ISA-L or zlib. */
-#include "stages/input/bytes/inflate_checksum.h"
+#include "stages/input/bytes/inflate.h"
 
 #include <zlib.h>
 
