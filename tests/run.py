@@ -63,26 +63,26 @@ LONGER = {"TM_UNDER": 8, "TM_PACKAGING": 5}  # times as long: under valgrind; wh
 
 # What takes long goes first, so that no core waits for another at the end: seconds on one core, nearly.  What is not in
 # the list takes less; when the tests change, only the order is not the best any more.
-LONG = {"browser/test_accessible": 40, "browser/test_open": 38, "browser/test_hostile": 38,
-        "property/test_chrome_json": 33, "property/test_shapes": 33, "property/test_show": 28, "faults/test_damage": 26,
-        "property/test_hostile_documents": 26, "peers/truth": 25, "property/test_memory": 25, "peers/host_times": 24,
-        "faults/test_failing_calls": 23, "property/test_hostile_words": 23, "property/test_columns": 22,
-        "browser/test_behaviour": 21, "faults/test_proportion": 20, "peers/perfetto_sql": 20,
-        "property/test_add_verb": 20, "peers/catalog": 20, "faults/test_json": 17, "property/test_mirror": 17,
-        "property/test_night": 17, "peers/perfetto_parts": 17, "faults/test_bombs": 17, "faults/test_cut_traces": 17,
-        "faults/test_input": 17, "property/test_hostile_outputs": 16, "peers/fusion": 16, "faults/test_no_room": 15,
-        "peers/definitions": 15, "property/test_threads": 15, "peers/perfetto": 15, "browser/test_night_page": 15,
-        "property/test_buckets": 14, "peers/scenarios": 14, "faults/test_changing_input": 14, "property/test_query": 13,
-        "property/test_progress": 13, "browser/test_first_page": 12, "peers/scopes": 12, "faults/test_signals": 11,
-        "property/test_batch_work": 10, "property/test_device_clock": 10, "browser/test_size": 10,
-        "property/test_any_system": 9, "golden/run": 9, "peers/skew": 9, "peers/pytorch": 9, "pdf/test_pdf": 9,
-        "browser/test_perfetto": 9, "property/test_host_processes": 8, "faults/test_traces": 8,
-        "property/test_compare_planted": 8, "peers/perfetto_overview": 8, "evals/test_answers": 7,
-        "packaging/test_python": 7, "faults/test_output": 6, "property/test_brief": 6, "peers/schema": 6,
-        "property/test_history": 6, "property/test_exposed": 6, "property/test_convert": 6,
-        "property/test_critical_path": 6, "peers/perfetto_options": 6, "pdf/test_hostile_pdf": 6,
-        "unit/test_lengths": 6, "unit/test_skew": 6, "unit/test_kernels": 5, "unit/test_input_file": 5,
-        "faults/test_every_verb": 5, "browser/test_page": 5, "property/test_protobuf": 5}
+LONG = {"property/test_gcloud": 45, "browser/test_accessible": 40, "browser/test_open": 38, "browser/test_hostile": 38,
+        "property/test_chrome_json": 33, "property/test_threads": 30, "property/test_shapes": 33,
+        "property/test_show": 28, "faults/test_damage": 26, "property/test_hostile_documents": 26, "peers/truth": 25,
+        "property/test_memory": 25, "peers/host_times": 24, "faults/test_failing_calls": 23,
+        "property/test_hostile_words": 23, "property/test_columns": 22, "browser/test_behaviour": 21,
+        "faults/test_proportion": 20, "peers/perfetto_sql": 20, "property/test_add_verb": 20, "peers/catalog": 20,
+        "faults/test_json": 17, "property/test_mirror": 17, "property/test_night": 17, "peers/perfetto_parts": 17,
+        "faults/test_bombs": 17, "faults/test_cut_traces": 17, "faults/test_input": 17,
+        "property/test_hostile_outputs": 16, "peers/fusion": 16, "faults/test_no_room": 15, "peers/definitions": 15,
+        "peers/perfetto": 15, "browser/test_night_page": 15, "property/test_buckets": 14, "peers/scenarios": 14,
+        "faults/test_changing_input": 14, "property/test_query": 13, "property/test_progress": 13,
+        "browser/test_first_page": 12, "peers/scopes": 12, "faults/test_signals": 11, "property/test_batch_work": 10,
+        "property/test_device_clock": 10, "browser/test_size": 10, "property/test_any_system": 9, "golden/run": 9,
+        "peers/skew": 9, "peers/pytorch": 9, "pdf/test_pdf": 9, "browser/test_perfetto": 9,
+        "property/test_host_processes": 8, "faults/test_traces": 8, "property/test_compare_planted": 8,
+        "peers/perfetto_overview": 8, "evals/test_answers": 7, "packaging/test_python": 7, "faults/test_output": 6,
+        "property/test_brief": 6, "peers/schema": 6, "property/test_history": 6, "property/test_exposed": 6,
+        "property/test_convert": 6, "property/test_critical_path": 6, "peers/perfetto_options": 6,
+        "pdf/test_hostile_pdf": 6, "unit/test_lengths": 6, "unit/test_skew": 6, "unit/test_kernels": 5,
+        "unit/test_input_file": 5, "faults/test_every_verb": 5, "browser/test_page": 5, "property/test_protobuf": 5}
 # Files of tests lie in memory where there is room for them: most are small, and many are synchronized.
 IN_MEMORY, ROOM = Path("/dev/shm"), 8 << 30
 # Suites that mostly wait, for Slurm and for clocks: beside the others, one program at a time.
