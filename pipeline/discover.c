@@ -130,7 +130,7 @@ static void add_file(struct search *s, char *path, char *host, const struct stat
         .host = host,
         .bytes = (uint64_t)info->st_size,
         .mtime_ns = tm_file_time_ns(info),
-        .ctime_ns = (int64_t)info->st_ctim.tv_sec * INT64_C(1000000000) + info->st_ctim.tv_nsec,
+        .ctime_ns = tm_time_ns(info->st_ctim),
         .kind = kind,
     };
 

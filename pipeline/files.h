@@ -81,16 +81,22 @@ tm_status tm_unchanged_check(struct tm_unchanged before, int fd, bool may_grow, 
 /* The error of a file that ends at a place inside its first size. */
 tm_status tm_unchanged_refuse_short(struct tm_run *run, const char *name, uint64_t bytes, uint64_t at);
 
-/* When a file was changed, in nanoseconds since 1970.  Some file systems store years that do not fit in 64 bits: such
- * times become the first or the last nanosecond that does. */
-static inline int64_t tm_file_time_ns(const struct stat *info)
+/* A time of a file in nanoseconds since 1970.  Some file systems store years that do not fit in 64 bits: such times
+ * become the first or the last nanosecond that does. */
+static inline int64_t tm_time_ns(struct timespec time)
 {
     int64_t ns;
 
-    if (__builtin_mul_overflow((int64_t)info->st_mtim.tv_sec, INT64_C(1000000000), &ns) ||
-        __builtin_add_overflow(ns, (int64_t)info->st_mtim.tv_nsec, &ns))
-        return info->st_mtim.tv_sec < 0 ? INT64_MIN : INT64_MAX;
+    if (__builtin_mul_overflow((int64_t)time.tv_sec, INT64_C(1000000000), &ns) ||
+        __builtin_add_overflow(ns, (int64_t)time.tv_nsec, &ns))
+        return time.tv_sec < 0 ? INT64_MIN : INT64_MAX;
     return ns;
+}
+
+/* When its content was changed. */
+static inline int64_t tm_file_time_ns(const struct stat *info)
+{
+    return tm_time_ns(info->st_mtim);
 }
 
 #endif

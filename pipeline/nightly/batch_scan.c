@@ -92,24 +92,27 @@ static int add_ends(struct hashing *h, int fd, uint64_t bytes)
     return problem;
 }
 
+static void put_version(char version[TM_VERSION_BYTES], uint64_t bytes, int64_t mtime_ns, int64_t ctime_ns)
+{
+    (void)snprintf(version, TM_VERSION_BYTES, "%" PRIu64 "-%" PRId64 "-%" PRId64, bytes, mtime_ns, ctime_ns);
+}
+
 bool tm_file_version(const char *path, char version[TM_VERSION_BYTES])
 {
     struct stat info;
 
     if (stat(path, &info) != 0 || !S_ISREG(info.st_mode))
         return false;
-    (void)snprintf(version, TM_VERSION_BYTES, "%" PRIu64 "-%" PRId64 "-%" PRId64 "%09ld", (uint64_t)info.st_size,
-                   tm_file_time_ns(&info), (int64_t)info.st_ctim.tv_sec, info.st_ctim.tv_nsec);
+    put_version(version, (uint64_t)info.st_size, tm_file_time_ns(&info), tm_time_ns(info.st_ctim));
     return true;
 }
 
 /* The same of a file that the search looked at, without another look.  out: false  it did not */
 static bool found_version(const struct tm_batch_file *file, char version[TM_VERSION_BYTES])
 {
-    if (file->ctime_ns < INT64_C(1000000000))
+    if (!file->ctime_ns)
         return false;
-    (void)snprintf(version, TM_VERSION_BYTES, "%" PRIu64 "-%" PRId64 "-%" PRId64, file->bytes, file->mtime_ns,
-                   file->ctime_ns);
+    put_version(version, file->bytes, file->mtime_ns, file->ctime_ns);
     return true;
 }
 
