@@ -15,6 +15,12 @@ struct tm_outcome {
     const char *said; /* the start of its stderr, terminated; any bytes */
 };
 
+/* Before the number, in a message on a process that has not done its work. */
+static inline const char *tm_outcome_words(const struct tm_outcome *outcome)
+{
+    return outcome->kind == TM_OUTCOME_SIGNAL ? "was terminated by signal" : "exited with status";
+}
+
 struct tm_work {
     void *of;            /* given to all calls */
     size_t count;        /* pieces, started in order */

@@ -114,8 +114,7 @@ static tm_status share_ended(void *of, size_t index, const struct tm_outcome *ou
     *error = (struct tm_error){ .status = TM_OK };
     (void)tm_fail(error, TM_ERR_LIMIT, -1, "the process that read %zu file%s from '%s' on %s %d", share->count,
                   share->count == 1 ? "" : "s", tm_found_name(p->inputs->files[share->file], name),
-                  outcome->kind == TM_OUTCOME_SIGNAL ? "was terminated by signal" : "exited with status",
-                  outcome->number);
+                  tm_outcome_words(outcome), outcome->number);
     tm_hint(error, "the system may have run out of memory: --jobs 1 reads one host at a time");
     return TM_OK;
 }

@@ -63,8 +63,7 @@ static tm_status output_ended(void *of, size_t index, const struct tm_outcome *o
     if (ending->is_there)
         return TM_OK;
     ending->is_there = true;
-    (void)tm_fail(&ending->error, TM_ERR_LIMIT, -1, "the process that wrote an output %s %d",
-                  outcome->kind == TM_OUTCOME_SIGNAL ? "was terminated by signal" : "exited with status",
+    (void)tm_fail(&ending->error, TM_ERR_LIMIT, -1, "the process that wrote an output %s %d", tm_outcome_words(outcome),
                   outcome->number);
     tm_hint(&ending->error, "the system may have run out of memory: --jobs 1 writes one output at a time");
     return TM_OK;

@@ -120,8 +120,7 @@ static tm_status process_ended(void *of, size_t index, const struct tm_outcome *
     if (p->ending->has_ended)
         return TM_OK;
     (void)tm_fail(&p->ending->error, TM_ERR_LIMIT, -1, "the process that computed some figures %s %d",
-                  outcome->kind == TM_OUTCOME_SIGNAL ? "was terminated by signal" : "exited with status",
-                  outcome->number);
+                  tm_outcome_words(outcome), outcome->number);
     tm_hint(&p->ending->error, "the system may have run out of memory: --jobs 1 starts no other process");
     return TM_OK;
 }
