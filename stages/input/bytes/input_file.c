@@ -17,7 +17,6 @@
 #include "pipeline/remote.h"
 #include "pipeline/run.h"
 #include "pipeline/strings.h"
-#include "pipeline/threads.h"
 #include "stages/input/bytes/archive.h"
 #include "stages/input/bytes/fingerprint.h"
 #include "stages/input/bytes/unwrap.h"
@@ -416,11 +415,6 @@ tm_status tm_input_next(struct tm_input *in, void *to, size_t bytes, size_t *got
     st = tm_unwrap_next(in->unwrap, to, bytes, got);
     return st == TM_OK && *got == 0 ? end_content(in) : st;
 }
-
-static_assert((int)TM_INPUT_HEAD_BYTES == (int)TM_AHEAD_HEAD_BYTES &&
-                  (int)TM_INPUT_TAIL_BYTES == (int)TM_AHEAD_TAIL_BYTES &&
-                  (int)TM_INPUT_LENT_MOST == (int)TM_AHEAD_BLOCK_BYTES,
-              "what is lent is a block of the thread");
 
 size_t tm_input_lend(struct tm_input *in, uint8_t **at)
 {

@@ -9,6 +9,7 @@
 #include "pipeline/discover.h"
 #include "pipeline/files.h"
 #include "pipeline/store/rows.h"
+#include "pipeline/threads.h"
 #include "stages/input/bytes/inflate.h"
 
 /* The kind of a file, detected by its first bytes and never by its name. */
@@ -137,8 +138,6 @@ struct tm_input {
  * Up to TM_HELD_FREE_BYTES any ratio is allowed. */
 enum { TM_HELD_TIMES_MOST = 256, TM_HELD_FREE_BYTES = 256 << 20 };
 
-enum { TM_INPUT_HEAD_BYTES = 16 << 10, TM_INPUT_TAIL_BYTES = 256, TM_INPUT_LENT_MOST = 240 << 10 }; /* tm_input_lend */
-
 /* How an input is opened.  Zeroed = the defaults. */
 struct tm_input_options {
     const char *member; /* of the archive at `path`, by its name there; NULL = the file itself */
@@ -169,11 +168,11 @@ tm_status tm_input_require_readable(const struct tm_input *in);
  * errors: TM_ERR_INPUT  the file cannot be read, or changed while it was read */
 tm_status tm_input_next(struct tm_input *in, void *to, size_t bytes, size_t *got) TM_MUST_USE;
 
-/* Stream: the next bytes where another thread has put them, without a copy, if there is one.  The TM_INPUT_HEAD_BYTES of
- * memory before them, and TM_INPUT_TAIL_BYTES after, may be written to.
+/* Stream: the next bytes where another thread has put them, without a copy, if there is one.  The memory around them may
+ * be written to: TM_AHEAD_HEAD_BYTES before, and TM_AHEAD_TAIL_BYTES after.
  * in:     up to two are lent: the older one is returned, and all before tm_input_next
  * out:    at   the bytes
- * returned: how many, TM_INPUT_LENT_MOST at most; 0: tm_input_next has what follows, also a failure */
+ * returned: how many, TM_AHEAD_BLOCK_BYTES at most; 0: tm_input_next has what follows, also a failure */
 size_t tm_input_lend(struct tm_input *in, uint8_t **at);
 void tm_input_return(struct tm_input *in);
 

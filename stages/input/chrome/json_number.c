@@ -347,7 +347,7 @@ static void leave_lent(struct tm_json_window *window, const uint8_t *from)
     window->is_lent = false;
 }
 
-static_assert((int)TM_JSON_PADDING <= (int)TM_INPUT_TAIL_BYTES, "the padding is behind what is lent");
+static_assert((int)TM_JSON_PADDING <= (int)TM_AHEAD_TAIL_BYTES, "the padding is behind what is lent");
 
 /* The window moves to the next bytes of the input instead of copying them, if only the start of an event or a token has
  * to be copied.
@@ -359,8 +359,8 @@ static const uint8_t *borrow(struct tm_json_window *window)
     uint8_t *at;
     size_t got;
 
-    if (kept > TM_INPUT_HEAD_BYTES || window->read_bytes != SIZE_MAX ||
-        window->capacity < TM_INPUT_HEAD_BYTES + TM_INPUT_LENT_MOST)
+    if (kept > TM_AHEAD_HEAD_BYTES || window->read_bytes != SIZE_MAX ||
+        window->capacity < TM_AHEAD_HEAD_BYTES + TM_AHEAD_BLOCK_BYTES)
         return NULL;
     got = tm_input_lend(window->input, &at);
     if (!got)
