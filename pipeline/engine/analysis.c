@@ -356,14 +356,6 @@ static tm_status take_records(void *to, const struct tm_merged *merged)
     return TM_OK;
 }
 
-static void give_in_order(struct tm_host_run *host, bool gives_own, tm_expect_events *expect, tm_take_event *take,
-                          void *to)
-{
-    struct resolved_together together = { .resolved = { host, take, to }, .expect = expect };
-
-    tm_order(host->source, gives_own, take_record, take_records, &together);
-}
-
 tm_status tm_host_events(struct tm_host_run *host, tm_take_event *take, void *to)
 {
     return tm_host_written_events(host, true, NULL, take, to);
@@ -372,14 +364,11 @@ tm_status tm_host_events(struct tm_host_run *host, tm_take_event *take, void *to
 tm_status tm_host_written_events(struct tm_host_run *host, bool gives_own, tm_expect_events *expect,
                                  tm_take_event *take, void *to)
 {
-    begin_events(host, gives_own ? "writing" : "analyzing");
-    give_in_order(host, gives_own, expect, take, to);
-    return end_events(host);
-}
+    struct resolved_together together = { .resolved = { host, take, to }, .expect = expect };
 
-tm_status tm_host_bare_events(struct tm_host_run *host, tm_take_event *take, void *to)
-{
-    return tm_host_written_events(host, false, NULL, take, to);
+    begin_events(host, gives_own ? "writing" : "analyzing");
+    tm_order(host->source, gives_own, take_record, take_records, &together);
+    return end_events(host);
 }
 
 /* --- in parts --- */

@@ -333,10 +333,8 @@ void tm_host_free_records(struct tm_host_run *host);
 typedef tm_status tm_take_event(void *to, const struct tm_event *event);
 
 tm_status tm_host_events(struct tm_host_run *host, tm_take_event *take, void *to);
-/* The same without their own arguments, even if these are kept. */
-tm_status tm_host_bare_events(struct tm_host_run *host, tm_take_event *take, void *to);
-/* The same, with or without their own arguments, for one who looks up something for each event: most events that will
- * be given are passed before, a few at a time, so that it can be fetched meanwhile.
+/* The same, with or without their own arguments, even if these are kept; and for one who looks up something for each
+ * event: most events that will be given are passed before, a few at a time, so that it can be fetched meanwhile.
  * in:     expect  NULL: nothing is */
 typedef void tm_expect_events(void *to, const struct tm_event *events, uint32_t count);
 

@@ -359,7 +359,7 @@ tm_status tm_conversion_events(struct tm_conversion *c, uint32_t number, struct 
     if (tm_exporter_wants_scan(exporter)) {
         tm_exporter_begin_scan(exporter, &host->trace);
         if (!tm_failed(run))
-            (void)tm_host_bare_events(host, tm_exporter_scan, exporter);
+            (void)tm_host_written_events(host, false, NULL, tm_exporter_scan, exporter);
         tm_counts_restore(run, &before);
     }
     tm_exporter_begin_host(exporter, &host->trace, &c->clocks[number].to_output);
