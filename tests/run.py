@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the tests, prints one line per case, and closes with 'N passed, N failed, N skipped'.
+"""Runs the tests, prints one line per case, and closes with what failed and 'N passed, N failed, N skipped'.
 
 Every test is a program that prints the Test Anything Protocol: the cmocka binaries of tests/unit and the Python
 programs below tests/.  A program that dies, runs too long or says nothing is a failed case of its own.
@@ -13,8 +13,11 @@ import os
 import re
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
+import tempfile
+import threading
 import time
 from pathlib import Path
 
@@ -53,6 +56,7 @@ NAMED = {"golden": ["golden/run.py"],
              "split_index",
              "truth",
          )]}
+SAID = 30  # lines of a failed program that are shown again at the end
 SECONDS = 420  # of one program; nothing here takes a sixth of it on two cores
 # What nobody gave back is an error, but not what is still pointed to.
 KINDS = "definite,indirect,possible"
@@ -118,24 +122,32 @@ def has_room(folder):
 
 
 def run(program, environment):
+    """Its status, or why there is none; what it said; elapsed and core seconds, those of its children included."""
     began = time.monotonic()
     seconds = SECONDS * max([1, *(times for name, times in LONGER.items() if name in environment)])
-    try:
-        done = subprocess.run(program.command, cwd=ROOT, env=environment, stdin=subprocess.DEVNULL,
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False,
-                              timeout=seconds)
-        status, output = done.returncode, done.stdout
-    except subprocess.TimeoutExpired as late:
-        status, output = f"a timeout after {seconds} s", late.stdout or b""
-    except OSError as error:
-        status, output = str(error), b""
-    return status, output.decode("utf-8", "replace"), time.monotonic() - began
+    with tempfile.TemporaryFile() as said:
+        try:
+            child = subprocess.Popen(program.command, cwd=ROOT, env=environment, stdin=subprocess.DEVNULL,
+                                     stdout=said, stderr=subprocess.STDOUT)
+        except OSError as error:
+            return str(error), "", 0, 0
+        late = threading.Event()
+        clock = threading.Timer(seconds, lambda: (late.set(), os.kill(child.pid, signal.SIGKILL)))
+        clock.start()
+        _, status, used = os.wait4(child.pid, 0)
+        clock.cancel()
+        child.returncode = os.waitstatus_to_exitcode(status)
+        said.seek(0)
+        output = said.read().decode("utf-8", "replace")
+    status = f"a timeout after {seconds} s" if late.is_set() else child.returncode
+    return status, output, time.monotonic() - began, used.ru_utime + used.ru_stime
 
 
 class Counts:
     def __init__(self, verbose):
         self.passed = self.failed = self.skipped = 0
         self.verbose = verbose
+        self.failures = []  # their lines again, for readers who have only the end of a log
 
     def case(self, program, word, text):
         skip = SKIPPED.match(text)
@@ -147,11 +159,16 @@ class Counts:
             self.passed += 1
             print(f"pass  {program.name}: {text}")
         else:
-            self.failed += 1
-            print(f"FAIL  {program.name}: {text}")
+            self.fail(f"{program.name}: {text}")
 
-    def program(self, program, status, output, seconds):
+    def fail(self, text):
+        self.failed += 1
+        self.failures.append(f"failed  {text}")
+        print(f"FAIL  {text}")
+
+    def program(self, program, status, output, seconds, core_seconds):
         cases = failed = 0
+        known, said = len(self.failures), []
         for line in output.splitlines():
             match = CASE.match(line)
             if match:
@@ -162,10 +179,12 @@ class Counts:
             elif line.strip() and not re.match(r"^(1\.\.\d+|TAP version.*)$", line):
                 if failed or status != 0 or self.verbose:
                     print(f"      {line}")
+                    said.append(line)
         if (status != 0 and failed == 0) or cases == 0:
-            self.failed += 1
-            print(f"FAIL  {program.name}: ended with {status} after {cases} cases")
-        print(f"      {program.name}: {cases} cases in {seconds:.1f} s", flush=True)
+            self.fail(f"{program.name}: ended with {status} after {cases} cases")
+        if len(self.failures) > known:
+            self.failures += [f"      {line[:400]}" for line in said[-SAID:]]
+        print(f"      {program.name}: {cases} cases in {seconds:.1f} s, {core_seconds:.1f} s of a core", flush=True)
 
 
 def main():
@@ -216,6 +235,8 @@ def main():
             counts.program(running[done], *done.result())
     if counts.passed + counts.failed == 0:
         print("no test ran")
+    for line in counts.failures:
+        print(line)
     print(f"{counts.passed} passed, {counts.failed} failed, {counts.skipped} skipped")
     return 1 if counts.failed or counts.passed == 0 else 0
 
