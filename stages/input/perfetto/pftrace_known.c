@@ -97,7 +97,7 @@ static uint64_t tag_of(const struct tm_pftrace_known_events *k, uint64_t state, 
     const size_t length = (size_t)(event.end - event.at);
     const uint64_t first = tm_wire_fixed64(event.at), beyond = length < 8 ? 64 - 8 * length : 0;
 
-    return tm_hash_fold((first << beyond) ^ k->secret, (length << 48) ^ state ^ ~k->secret) | 1;
+    return tm_hash_pair(first << beyond, length << 48 ^ state, k->secret) | 1;
 }
 
 static struct shape *shapes_of(const struct tm_pftrace_known_events *k, uint64_t tag)
