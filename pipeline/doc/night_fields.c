@@ -85,8 +85,8 @@ static const struct tm_doc_field regressions[] = {
     { "state", TM_DOC_TERM, .title = "State", .help = "Opened by a run of this page, or open since an earlier one; "
       "unconfirmed: shown by too few runs for an alarm; acknowledged: known, no alarm; recovered: the figure is back; "
       "fixed: since another revision; accepted: the new level is the baseline; dismissed: it usually varies by as much; "
-      "withdrawn: no longer shown, for the given reason.",
-      .words = "opened|open|unconfirmed|acknowledged|recovered|fixed|accepted|dismissed|withdrawn" },
+      "withdrawn: no longer shown, for the given reason; ended: no run on this hardware in the last 30 nights.",
+      .words = "opened|open|unconfirmed|acknowledged|recovered|fixed|accepted|dismissed|withdrawn|ended" },
     { "kind", TM_DOC_TERM, .title = "Kind", .help = "A step from one run to the next, or a drift over many.",
       .words = "step|drift" },
     { "before", TM_DOC_NUMBER, .help = "Level of the job's runs that belong to no regression." },
@@ -95,8 +95,8 @@ static const struct tm_doc_field regressions[] = {
     { "score", TM_DOC_NUMBER | TM_DOC_OR_NULL, .help = "How clear the change was when it was found: 1 is the limit." },
     { "since", TM_DOC_WORD, .title = "Since", .help = "Night of its first run.", .pattern = "^" NIGHT "$" },
     { "opened", TM_DOC_WORD, .title = "Detected", .help = "Night of the run that showed it.", .pattern = "^" NIGHT "$" },
-    { "closed", TM_DOC_WORD | TM_DOC_OR_NULL, .title = "Closed", .help = "Night of the run that closed it; of a "
-      "withdrawn one, the night of the page that withdrew it.",
+    { "closed", TM_DOC_WORD | TM_DOC_OR_NULL, .title = "Closed", .help = "Night of the run that closed it; of one "
+      "that was withdrawn or ended, the night of that page.",
       .pattern = "^" NIGHT "$" },
     { "runs", TM_DOC_COUNT, .title = "Runs", .help = "Good runs since then.", .least = 1 },
     { "id", TM_DOC_NAME, .title = "First run" },
@@ -109,7 +109,7 @@ static const struct tm_doc_field regressions[] = {
     { "cause", TM_DOC_PROSE | TM_DOC_OR_NULL, .title = "Cause", .help = "What a comparison of its first run with the "
       "last good one found first." },
     { "reason", TM_DOC_PROSE | TM_DOC_OR_NULL, .title = "Reason", .help = "Of the decision about it, or why it was "
-      "withdrawn." },
+      "withdrawn or ended." },
     { "decided", TM_DOC_WORD | TM_DOC_OR_NULL, .title = "Decided", .help = "Day of the decision.",
       .pattern = "^" NIGHT "$" },
     { "before_text", TM_DOC_WORD, .title = "Before" },
@@ -325,7 +325,7 @@ static const struct tm_doc_field counts[] = {
     { "regressions_unconfirmed", TM_DOC_COUNT, .help = "Shown by too few runs yet: not among them." },
     { "regressions_acknowledged", TM_DOC_COUNT, .help = "Open, but known: not among them." },
     { "regressions_closed", TM_DOC_COUNT, .help = "Recovered, fixed or accepted with a run of this page; "
-      "dismissed with one, or withdrawn, after an earlier page had it as open." },
+      "dismissed with one, withdrawn, or ended, after an earlier page had it as open." },
     { "history_runs", TM_DOC_COUNT, .title = "History runs" },
     { "history_jobs", TM_DOC_COUNT, .title = "History jobs" },
     { "history_older_runs", TM_DOC_COUNT, .help = "From version 1: their figures are defined differently and are not "
@@ -408,7 +408,7 @@ static const struct tm_doc_field night_fields[] = {
     { "acknowledged", TM_DOC_OBJECT | TM_DOC_LIST, .help = "Regressions that are open and acknowledged.",
       .fields = regressions },
     { "closed", TM_DOC_OBJECT | TM_DOC_LIST, .help = "Regressions that a run of this page closed, and those that "
-      "were withdrawn.",
+      "were withdrawn or ended.",
       .fields = regressions },
     { "better", TM_DOC_OBJECT | TM_DOC_LIST, .help = "Figures that improved this night.",
       .fields = changed },

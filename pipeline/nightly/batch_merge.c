@@ -650,8 +650,8 @@ static void warn_of_dates(const struct merge *m)
                       c->ahead, c->ahead == 1 ? " is" : "s are", c->ahead_id, c->ahead_night);
 }
 
-/* Those that are withdrawn: the status may be another one without them. */
-static void print_withdrawn(const struct merge *m)
+/* Those that were withdrawn or ended, without a run that closed them: the status may be another one without them. */
+static void print_left(const struct merge *m)
 {
     const struct tm_value *const rows = tm_get(tm_doc_root(m->night), "closed");
     size_t told = 0;
@@ -659,10 +659,12 @@ static void print_withdrawn(const struct merge *m)
     for (size_t i = 0; i < tm_length(rows) && told < GATES_TOLD; i++) {
         const struct tm_value *const row = tm_at(rows, i);
 
-        if (strcmp(tm_text(tm_get(row, "state")), "withdrawn") != 0)
+        const char *const state = tm_text(tm_get(row, "state"));
+
+        if (strcmp(state, "withdrawn") != 0 && strcmp(state, "ended") != 0)
             continue;
         told++;
-        (void)fputs("tracemill: withdrawn: ", stderr);
+        (void)fprintf(stderr, "tracemill: %s: ", state);
         tm_print_clean(stderr, tm_text(tm_get(row, "job")));
         (void)fprintf(stderr, ": %s since %s (%s): ", tm_text(tm_get(row, "title")), tm_text(tm_get(row, "since")),
                       tm_text(tm_get(row, "regression")));
@@ -714,7 +716,7 @@ static tm_status close_merge(const struct merge *m)
     if (m->gates)
         print_gates(tm_doc_root(m->gates));
     print_regressions(m);
-    print_withdrawn(m);
+    print_left(m);
     warn_of_dates(m);
     warn(m);
     return final_status(m);

@@ -698,11 +698,11 @@ static void put_run(FILE *to, const char *id, const char *report)
 /* Was it open, and then given up? */
 static bool is_dropped(const struct tm_value *row)
 {
-    return is(row, "state", "dismissed") || is(row, "state", "withdrawn");
+    return is(row, "state", "dismissed") || is(row, "state", "withdrawn") || is(row, "state", "ended");
 }
 
-/* A case for each regression: one that is open has failed; one that is to be confirmed, acknowledged, dismissed or
- * withdrawn is skipped.  Its name stays the same while it is in the ledger. */
+/* A case for each regression: one that is open has failed; one that is to be confirmed, acknowledged, dismissed,
+ * withdrawn or ended is skipped.  Its name stays the same while it is in the ledger. */
 static void put_regression(FILE *to, const struct tm_value *row, const char *element)
 {
     const char *const why = is(row, "state", "unconfirmed") ? "to be confirmed by further runs, no alarm yet"

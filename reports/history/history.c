@@ -1010,12 +1010,24 @@ tm_status tm_history_set_cause(struct tm_history *history, const char *good_run,
     return change_ledger(history, "UPDATE regressions SET cause = ?3 WHERE good_run = ?1 AND first_run = ?2", text, 3);
 }
 
-tm_status tm_history_end_regressions(struct tm_history *history, const char *night)
+/* Each night with the page that showed it first; of older versions, which had no pages, its own. */
+static const char list_nights[] =
+    "INSERT INTO nights SELECT night, min(coalesce(page, night)) FROM runs WHERE night <= ?1 GROUP BY night";
+
+tm_status tm_history_end_regressions(struct tm_history *history, const char *until)
 {
-    return change_ledger(history,
-                         "UPDATE regressions SET state = 'ended', closed = last"
-                         " WHERE state IN ('open', 'unconfirmed', 'acknowledged') AND last < ?1",
-                         &night, 1);
+    char sql[600];
+
+    history_do(history, "DELETE FROM nights");
+    if (change_ledger(history, list_nights, &until, 1))
+        return history->run->error.status;
+    (void)snprintf(sql, sizeof(sql),
+                   "UPDATE regressions SET state = 'ended', reason = 'no run on this hardware in the last %d nights',"
+                   " decided = NULL, closed = (SELECT page FROM nights WHERE night > last ORDER BY night"
+                   " LIMIT 1 OFFSET %d) WHERE state IN ('open', 'unconfirmed', 'acknowledged')"
+                   " AND last < (SELECT night FROM nights ORDER BY night DESC LIMIT 1 OFFSET %d)",
+                   TM_LEDGER_NIGHTS, TM_LEDGER_NIGHTS - 1, TM_LEDGER_NIGHTS - 1);
+    return change_ledger(history, sql, NULL, 0);
 }
 
 enum { CACHE_KIB_LEAST = 2048, CACHE_KIB_MOST = 32768 };
@@ -1143,6 +1155,7 @@ static void open_work(struct tm_history *history)
     /* Of this file only. */
     history_do(history, "CREATE UNIQUE INDEX op_names_by_name ON op_names (job, name)");
     history_do(history, "CREATE TABLE levels (job TEXT PRIMARY KEY, levels BLOB) WITHOUT ROWID");
+    history_do(history, "CREATE TABLE nights (night TEXT PRIMARY KEY, page TEXT) WITHOUT ROWID");
 }
 
 static tm_status copy_row(void *to, const struct tm_history_run *row)

@@ -131,11 +131,13 @@ struct tm_history_regression {
     const char *first_run, *revision;
     const char *good_run, *revision_before; /* the run before it */
     const char *opened, *opened_run;        /* the run that showed it, and its night */
-    const char *closed, *closed_run; /* the run that closed it, and its night; of a withdrawn one the last night */
-    const char *last;                /* night of the newest run of the series, or of the one that closed it */
+    const char *closed,
+        *closed_run;  /* the run that closed it, and its night; of one that was withdrawn or ended, the page */
+    const char *last; /* night of the newest run of the series, or of the one that closed it */
     int64_t last_ns;
     const char *cause;
-    const char *reason;  /* of the one who acknowledged or accepted it, from decisions.jsonl; or why it was withdrawn */
+    const char *
+        reason; /* of the one who acknowledged or accepted it, from decisions.jsonl; or why it was withdrawn or ended */
     const char *decided; /* the day of the decision */
 };
 
@@ -149,8 +151,9 @@ typedef tm_status tm_take_regression(void *to, const struct tm_history_regressio
 tm_status tm_history_visit_regressions(struct tm_history *history, const char *job, tm_take_regression *take, void *to);
 tm_status tm_history_put_regression(struct tm_history *history, const struct tm_history_regression *row);
 tm_status tm_history_drop_regressions(struct tm_history *history, const char *job);
-/* Those whose newest run is of an earlier night end. */
-tm_status tm_history_end_regressions(struct tm_history *history, const char *night);
+/* Those without a run in the last TM_LEDGER_NIGHTS nights up to this one end, with the page that showed the last of
+ * these first.  All runs have a page by then (tm_history_settle). */
+tm_status tm_history_end_regressions(struct tm_history *history, const char *until);
 
 /* Of those that started between these runs. */
 tm_status tm_history_set_cause(struct tm_history *history, const char *good_run, const char *first_run,
@@ -497,7 +500,7 @@ enum night_part {
     NIGHT_OPEN,        /* since an earlier one */
     NIGHT_UNCONFIRMED, /* shown by too few runs */
     NIGHT_ACKNOWLEDGED,
-    NIGHT_CLOSED, /* by a run of the page, or withdrawn in its night */
+    NIGHT_CLOSED, /* by a run of the page, or withdrawn or ended on it */
     NIGHT_PARTS
 };
 

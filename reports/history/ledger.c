@@ -888,7 +888,6 @@ tm_status tm_ledger_update(struct tm_run *run, struct tm_history *history, const
     const struct tm_history_query all = { .order = TM_HISTORY_BY_JOB };
     const size_t bytes = sizeof(struct night_history) + sizeof(struct night_series);
     struct ledger l = { .run = run, .history = history, .judged = judged, .decisions = decisions };
-    char oldest[11];
 
     l.job = tm_take(&run->budget, TM_ACCOUNT_MODEL, bytes, &run->error);
     if (!l.job)
@@ -900,7 +899,7 @@ tm_status tm_ledger_update(struct tm_run *run, struct tm_history *history, const
         end_job(&l);
     tm_nightly_free_noise(l.noise, run);
     tm_give(&run->budget, TM_ACCOUNT_MODEL, l.job, bytes);
-    if (!tm_failed(run) && !tm_history_oldest_of(history, judged->until, TM_LEDGER_NIGHTS, oldest) && *oldest)
-        tm_history_end_regressions(history, oldest);
+    if (!tm_failed(run))
+        tm_history_end_regressions(history, judged->until);
     return run->error.status;
 }

@@ -64,6 +64,7 @@ static enum night_part part_of(const struct night *night, const struct tm_histor
     case TM_LEDGER_DISMISSED: /* if an earlier page had it as open */
         return is_of_page(night, row->closed_run) && !is_of_page(night, row->opened_run) ? NIGHT_CLOSED : NIGHT_PARTS;
     case TM_LEDGER_WITHDRAWN:
+    case TM_LEDGER_ENDED:
         return strcmp(row->closed, night->date) == 0 ? NIGHT_CLOSED : NIGHT_PARTS;
     default:
         return NIGHT_PARTS;

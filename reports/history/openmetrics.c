@@ -344,8 +344,9 @@ static void put_regressions(const struct writing *w, const struct tm_value *nigh
         put_value(w->to, fabs(tm_double(tm_get(row, "change"))) / 100);
     }
     if (tm_length(gone) > 0)
-        put_family(w->to, closed, NULL,
-                   "1 for a regression that the last night closed: recovered, fixed, accepted, dismissed or withdrawn");
+        put_family(
+            w->to, closed, NULL,
+            "1 for a regression that the last night closed: recovered, fixed, accepted, dismissed, withdrawn or ended");
     for (size_t i = 0; i < tm_length(gone); i++) {
         (void)fputs(closed, w->to);
         put_regression_labels(w->to, tm_at(gone, i));

@@ -521,8 +521,8 @@ static void put_revisions(struct writing *m, const struct tm_value *list)
     tm_mdw_raw(&m->w, tm_length(list) ? "\n" : "");
 }
 
-/* "- withdrawn: job, median step time since 2026-11-21 (r-...): why" */
-static void put_withdrawn(struct writing *m, const struct tm_value *closed)
+/* "- withdrawn: job, median step time since 2026-11-21 (r-...): why"; also those that ended */
+static void put_left(struct writing *m, const struct tm_value *closed)
 {
     bool has_any = false;
 
@@ -530,9 +530,9 @@ static void put_withdrawn(struct writing *m, const struct tm_value *closed)
         const struct tm_value *const row = tm_at(closed, i);
         const size_t mark = m->w.used;
 
-        if (!is(row, "state", "withdrawn"))
+        if (!is(row, "state", "withdrawn") && !is(row, "state", "ended"))
             continue;
-        tm_mdw_raw(&m->w, "- withdrawn: ");
+        mdw_rawf(&m->w, "- %.20s: ", text_of(row, "state"));
         tm_mdw_name(&m->w, text_of(row, "job"), false);
         mdw_rawf(&m->w, ", %.60s since %.10s (%.12s): ", text_of(row, "title"), text_of(row, "since"),
                  text_of(row, "regression"));
@@ -555,7 +555,7 @@ static void put_all(struct writing *m, const struct tm_value *gates, const struc
     tm_mdw_raw(&m->w, "**\n\n");
     put_regressions(m, tm_get(night, "regressions"));
     put_revisions(m, tm_get(night, "revisions"));
-    put_withdrawn(m, tm_get(night, "closed"));
+    put_left(m, tm_get(night, "closed"));
     put_gates(m, "failed");
     put_without_gates(m, false);
     put_gates(m, "unknown");

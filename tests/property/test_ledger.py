@@ -315,6 +315,39 @@ def check_withdrawn(tap, folder, template):
     tap.ok(batch.ledger("id, state, reason") == [(name, "withdrawn", "the run that showed it is failed now")], "a run that failed when it was worked again does not show it", batch.ledger("*"))
 
 
+def check_ended(tap, folder, template):
+    """A job that runs no more: its record ends after 30 nights without it, on one page, also if that night comes with others."""
+    for several in (False, True):
+        batch, junit, note = Batch(folder / str(several), template), folder / "night.xml", folder / "night.md"
+        batch.night(*range(14))
+        batch.night(14, 15, 16, level=1.1)
+        batch.night(*range(17, 46))
+        batch.absent = {(number, 1) for number in range(17, 60)}
+        batch.merge()
+        (name, *row), *others = batch.ledger("id, state, closed")
+        tap.ok(row == ["open", None] and not others and [r["regression"] for r in batch.page()["regressions"]] == [name], "open after 29 nights", row, others)
+        batch.night(*range(46, 48 if several else 47))
+        outputs = ("--junit", junit, "--markdown", note, "--format", "json,html")
+        result = batch.merge(*outputs)
+        night, reason = batch.page()["night"], "no run on this hardware in the last 30 nights"
+        tap.ok(batch.ledger("id, state, closed, closed_run, reason") == [(name, "ended", night, None, reason)], "it ends on the page of the 30th", batch.ledger("*"))
+        listed = [(r["regression"], r["state"], r["reason"]) for r in batch.page()["closed"]]
+        tap.ok(listed == [(name, "ended", reason)] and not batch.page()["regressions"] and result.status == 0, "which lists it, without an alarm", listed, result)
+        cases = {case.get("name").split()[-1]: case.find("skipped") for case in ElementTree.parse(junit).iter("testcase")}
+        told = (result.err, note.read_text("utf-8"), (batch.out / "index.html").read_text("utf-8"), cases[name].get("message"))
+        tap.ok(all("ended" in text and reason in text for text in told), "stderr, Markdown, HTML and JUnit say why", *told[:2], told[3])
+        again = batch.files()
+        batch.merge(*outputs)
+        tap.ok(batch.files() == again, "a repeated merge gives the same bytes")
+        batch.night(50)
+        batch.merge()
+        tap.ok(batch.ledger("id, state, closed") == [(name, "ended", night)] and not batch.page()["closed"], "the next page is without it", batch.ledger(), batch.page()["closed"])
+    batch.absent = {(number, 1) for number in range(17, 50)}
+    batch.night(50, 51, level=1.1)
+    batch.merge()
+    tap.ok(batch.ledger("id, state, closed") == [(name, "open", None)], "and a slow run opens it again", batch.ledger())
+
+
 def check_file(tap, batch):
     """Damaged and interrupted decisions."""
     path = batch.out / "decisions.jsonl"
@@ -375,6 +408,7 @@ def main():
         check_shards(tap, folder / "shards")
         check_confirm(tap, folder / "confirm", template)
         check_withdrawn(tap, folder / "withdrawn", template)
+        check_ended(tap, folder / "ended", template)
         batch = check_decisions(tap, folder / "decisions", template)
         check_file(tap, batch)
         check_kills(tap, batch)
