@@ -2,19 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The AWS client, imported once: nine tenths of the CPU of a call are imports.
 
-    aws_calls.py FOLDER
+    aws_calls.py FOLDER     see forked_calls.py"""
 
-Makes the FIFO `FOLDER/calls`.  A shell script that stands for the client makes a FIFO `FOLDER/PID`, writes its own PID and a
-newline to `calls`, and reads an exit status from its FIFO.  Each call is a fork of this process with the arguments,
-environment, folder and standard streams of that script, and ends when that script is killed.  Ends at the end of its standard
-input."""
-
-import errno
-import os
-import select
-import signal
 import sys
-import time
 from pathlib import Path
 
 import awscli.clidriver
@@ -22,71 +12,8 @@ import awscli.customizations.s3.subcommands
 import awscli.handlers
 import botocore.client
 import s3transfer.manager  # noqa: F401
+from forked_calls import serve
 
-STREAMS = ((0, os.O_RDONLY), (1, os.O_WRONLY), (2, os.O_WRONLY))
 MODELS = "AWS_DATA_PATH"  # set where awscli is imported
-INTERPRETER_WORDS = 2  # /bin/sh SCRIPT
 
-
-def strings_of(path):
-    return path.read_bytes().decode(errors="surrogateescape").split("\0")[:-1]
-
-
-def call(caller):
-    """The client, as the caller would run it.  Does not return."""
-    models = os.environ[MODELS]
-    os.environ.clear()
-    os.environ.update([text.split("=", 1) for text in strings_of(caller / "environ")], **{MODELS: models})
-    os.chdir(caller / "cwd")
-    for number, mode in STREAMS:
-        os.dup2(os.open(caller / "fd" / str(number), mode), number)
-    sys.argv = ["aws", *strings_of(caller / "cmdline")[INTERPRETER_WORDS:]]
-    sys.exit(awscli.clidriver.main())
-
-
-def answer(fifo, status):
-    """out: whether the caller, which may not have opened its end yet, has the status"""
-    try:
-        end = os.open(fifo, os.O_WRONLY | os.O_NONBLOCK)
-    except OSError as error:
-        if error.errno != errno.ENXIO:
-            raise
-        return False
-    os.write(end, b"%d\n" % status)
-    os.close(end)
-    return True
-
-
-def serve(pid, folder):
-    """One call, from its start to its answer."""
-    caller, status = Path("/proc") / pid, None
-    client = os.fork()
-    if client == 0:
-        call(caller)
-    while caller.exists():
-        if status is None:
-            ended, code = os.waitpid(client, os.WNOHANG)
-            status = os.waitstatus_to_exitcode(code) if ended else None
-        if status is not None and answer(folder / pid, status):
-            return
-        time.sleep(0.01)
-    if status is None:
-        os.kill(client, signal.SIGKILL)
-
-
-def main():
-    folder = Path(sys.argv[1])
-    os.mkfifo(folder / "calls")
-    calls = os.open(folder / "calls", os.O_RDWR)  # it has a writer at any time: no end of file
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for what serves a call
-    rest = b""
-    while 0 not in select.select([calls, 0], [], [])[0]:
-        *pids, rest = (rest + os.read(calls, 4096)).split(b"\n")
-        for pid in pids:
-            if os.fork() == 0:
-                signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-                serve(pid.decode(), folder)
-                os._exit(0)
-
-
-main()
+serve(Path(sys.argv[1]), "aws", awscli.clidriver.main, [MODELS])

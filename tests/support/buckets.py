@@ -5,6 +5,7 @@ named programs, whose calls are recorded."""
 import logging
 import os
 import shlex
+import shutil
 import socket
 import struct
 import subprocess
@@ -17,6 +18,8 @@ from pathlib import Path
 from moto.server import ThreadedMotoServer
 
 AWS_CALLS = Path(__file__).parent / "aws_calls.py"
+GCLOUD_CALLS = Path(__file__).parent / "gcloud_calls.py"
+SYSTEM_PATH = "/usr/bin:/bin"
 
 SIGNED = "AWS4-HMAC-SHA256 Credential=key/20260101/us-east-1/s3/aws4_request, SignedHeaders=host, Signature=0"
 
@@ -77,17 +80,29 @@ class Tools:
         return calls
 
 
-def aws_tools(folder):
-    """The real client.  Its calls are made by a process that has loaded it, which ends with this one.  The script tells its
-    PID from a subshell: its own stdout is looked up at any time afterwards."""
+def forked_tools(folder, name, server, *more):
+    """The real client of this name.  Its calls are made by a process that has loaded it, `server FOLDER more` (forked_calls.py), which
+    ends with this one.  The script tells its PID from a subshell: its own stdout is looked up at any time afterwards."""
     calls = folder.with_name(folder.name + ".calls")
     calls.mkdir()
     place = shlex.quote(str(calls))
-    tools = Tools(folder, aws=f"/usr/bin/mkfifo {place}/$$\n(echo $$ >{place}/calls)\nread -r status <{place}/$$\nexit \"$status\"")
-    tools.client = subprocess.Popen([sys.executable, AWS_CALLS, calls], stdin=subprocess.PIPE)
+    text = f"/usr/bin/mkfifo {place}/$$\n(echo $$ >{place}/calls)\nread -r status <{place}/$$\nexit \"$status\""
+    tools = Tools(folder, **{name: text})
+    tools.client = subprocess.Popen([*server, calls, *more], stdin=subprocess.PIPE)
     while not (calls / "calls").exists() and tools.client.poll() is None:
         time.sleep(0.05)
     return tools
+
+
+def aws_tools(folder):
+    return forked_tools(folder, "aws", [sys.executable, AWS_CALLS])
+
+
+def gcloud_tools(folder, program):
+    """in: program  the installed gcloud"""
+    library = Path(program).resolve().parents[1] / "lib"
+    python = shutil.which("python3", path=SYSTEM_PATH)
+    return forked_tools(folder, "gcloud", [python, "-S", GCLOUD_CALLS], library)
 
 
 class Between:
