@@ -533,7 +533,7 @@ def check_trace(tap, browser, path):
         page.js(DROP.replace("NAME", "'trace.pftrace'"))
         tap.ok("opens trace.pftrace" in page.js(note), "a dropped trace is taken", page.js(note))
         page.js(f"{button}.click()")
-        page.wait_for("sent.length > 1", 10)
+        page.wait_for("sent.length > 1")
         sent, seen = page.js("sent"), page.js("opened.match(/visStart=(\\d+)&visEnd=(\\d+)/).slice(1).map(Number)")
         tap.ok(all(origin == "https://ui.perfetto.dev" for _, origin in sent) and sent[0][0] == "PING" and
                sent[-1][0]["buffer"] == 4 and sent[-1][0]["localOnly"] and sent[-1][0]["fileName"] == "trace.pftrace",

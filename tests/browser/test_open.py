@@ -76,7 +76,7 @@ def opened_by(browser, page, element):
     before = tabs(browser)
     page.send("Page.bringToFront")
     page.send("Runtime.evaluate", expression=f"{element}.click()", userGesture=True)
-    end = time.monotonic() + 10
+    end = time.monotonic() + SECONDS
     while time.monotonic() < end:
         if new := tabs(browser) - before:
             return Opened(browser, new.pop())
@@ -132,7 +132,7 @@ def check_rows(tap, viewer, device, host=""):
 def check(tap, browser, address, ui, folder):
     page = browser.open_page(width=1400, height=1000)
     page.go(address)
-    links = page.wait_for(f"{REPORT}.querySelectorAll('a.in-perfetto').length", 20)
+    links = page.wait_for(f"{REPORT}.querySelectorAll('a.in-perfetto').length")
     sql = page.js(f"[...{REPORT}.querySelectorAll('ul.where li')].map((li) => li.querySelector('code').textContent)")
     in_findings = page.js(f"{REPORT}.querySelectorAll('ul.where li a.in-perfetto').length")
     tap.ok(in_findings == len(sql) > 0, f"each place of a finding has a link: {in_findings}", sql[:2])
@@ -152,7 +152,7 @@ def check(tap, browser, address, ui, folder):
     tap.ok(holds(window, (begin, end)), "Perfetto shows the place of the finding", f"{window} of {begin}-{end}")
     device = page.js(f"{REPORT}.querySelector('ul.where li span').textContent.split(', ').pop()")
     check_rows(tap, viewer, device)
-    page.wait_for("document.getElementById('status').textContent.includes('is in the Perfetto tab')", 20)
+    page.wait_for("document.getElementById('status').textContent.includes('is in the Perfetto tab')")
     before = tabs(browser)
     row = f"[...{REPORT}.querySelectorAll('table[aria-labelledby=caption-gaps-longest] tbody tr')].find((r) => r.querySelector('td.id').textContent === '{device}')"
     start, lasts = (int(page.js(f"{row}.cells[{i}].dataset.v")) // 1000 for i in (0, 1))
@@ -180,7 +180,7 @@ def check(tap, browser, address, ui, folder):
     steps = f"{REPORT}.querySelectorAll('table[aria-labelledby=caption-steps-slowest] tbody tr')"
     for which, key in (("first", "[0]"), ("last", ".at(-1)")):  # where the trace ends there is no room for a margin, or a wait for devices
         page.go(address)
-        page.wait_for(f"{REPORT}.querySelectorAll('a.in-perfetto').length", 20)
+        page.wait_for(f"{REPORT}.querySelectorAll('a.in-perfetto').length")
         row = f"[...{steps}].sort((a, b) => {START_OF.format('a')} - {START_OF.format('b')}){key}"
         titles = page.js(f"[...{REPORT}.querySelectorAll('table[aria-labelledby=caption-steps-slowest] thead th')].map((th) => th.textContent)")
         end, lasts = (int(page.js(f"{row}.cells[{titles.index(title)}].dataset.v")) // 1000 for title in ("End", "Device span"))
@@ -197,7 +197,7 @@ def served(source, ui, *options):
 
 def ended(program):
     try:
-        return program.wait(timeout=15)
+        return program.wait(timeout=60)
     except subprocess.TimeoutExpired:
         program.kill()
         return None
@@ -216,7 +216,7 @@ def check_comparison(tap, ui, folder):
         page = browser.open_page(width=1400, height=1000)
         page.go(address)
         rows = f"{REPORT}.querySelectorAll('table[aria-labelledby=caption-timeline-steps] tbody tr')"
-        links = page.wait_for(f"{REPORT}.querySelectorAll('table[aria-labelledby=caption-timeline-steps] a.in-perfetto').length", 20)
+        links = page.wait_for(f"{REPORT}.querySelectorAll('table[aria-labelledby=caption-timeline-steps] a.in-perfetto').length")
         tap.ok(links and links == page.js(f"{rows}.length"), f"each compared step has a link: {links}")
         cells = page.js(f"[...{rows}[1].querySelectorAll('td')].map((cell) => Number(cell.dataset.v))")
         viewer = opened_by(browser, page, f"{rows}[1].querySelector('a.in-perfetto')")
@@ -256,7 +256,7 @@ def check_other_devices(tap, ui, folder):
         with Browser(folder / f"browser-{kind}", *UI_FLAGS) as browser:
             page = browser.open_page(width=1400, height=1000)
             page.go(address)
-            page.wait_for(f"{REPORT}.querySelectorAll('a.in-perfetto').length", 20)
+            page.wait_for(f"{REPORT}.querySelectorAll('a.in-perfetto').length")
             places, linked = (page.js(f"{REPORT}.querySelectorAll('ul.where li{what}').length") for what in ("", " a.in-perfetto"))
             tap.ok(places == linked > 0, f"{kind}: each place of a finding has a link: {linked} of {places}")
             device = page.js(f"{REPORT}.querySelector('table[aria-labelledby=caption-gaps-longest] tbody td.id')?.textContent || ''")
@@ -276,7 +276,7 @@ def check_parts(tap, ui, folder):
     with Browser(folder / "browser-parts", *UI_FLAGS) as browser:
         page = browser.open_page(width=1400, height=1000)
         page.go(address)
-        links = page.wait_for(f"{REPORT}.querySelectorAll('tbody a.in-perfetto').length", 20)
+        links = page.wait_for(f"{REPORT}.querySelectorAll('tbody a.in-perfetto').length")
         tap.ok(links == len(index["parts"]) > 1, f"each part has a link: {links}")
         tap.ok(not page.said, "nothing is complained of", *page.said)
         for what, element, place in (("the last part", f"[...{REPORT}.querySelectorAll('tbody a.in-perfetto')].at(-1)", index["parts"][-1]),

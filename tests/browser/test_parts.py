@@ -60,7 +60,7 @@ def check_buttons(tap, page_file, browser):
         tap.ok("nothing is uploaded" in page.js("document.querySelector('.about-trace')?.textContent || ''"), "and the page says where it goes")
         page.js(DROP.replace("NAME", f"'{files[1]}'"))
         page.js(f"{buttons}.find((b) => b.parentElement.textContent.includes('{files[1]}')).click()")
-        page.wait_for("sent.length > 1", 10)
+        page.wait_for("sent.length > 1")
         sent, opened = page.js("sent"), page.js("opened")
         tap.ok(sent and all(origin == "https://ui.perfetto.dev" for _, origin in sent) and sent[-1][0]["fileName"] == files[1],
                "a dropped part goes to Perfetto's tab", sent)

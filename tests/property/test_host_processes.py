@@ -97,7 +97,7 @@ def partials(tap, folder):
     parts[20].write_bytes(data[:-100] + bytes(byte ^ 0x55 for byte in data[-100:]))
     same(tap, folder, "many partials, one is damaged", parts, statuses=(3,))
     parts[20].write_bytes(data)
-    end, found = time.monotonic() + 20, []
+    end, found = time.monotonic() + 60, []
     while not found and time.monotonic() < end:  # they do not take long
         process = batches.start("report", *parts, "-o", folder / "read", "--jobs", "2", "--format", "json")
         while not found and process.poll() is None:
@@ -124,7 +124,7 @@ def ended(tap, folder):
     for target, wanted in (("a process", "terminated by signal 9"), ("the driver", None)):
         out = folder / target.replace(" ", "-")
         process = batches.start("report", folder / "log", "-o", out, "--jobs", "2", "--format", "json")
-        end, found = time.monotonic() + 20, []
+        end, found = time.monotonic() + 60, []
         while not found and time.monotonic() < end and process.poll() is None:
             found = batches.children(process)
         batches.kill(process.pid if wanted is None else found[0]) if found else None

@@ -37,9 +37,9 @@ class Server:
     def __exit__(self, *_):
         if self.process.poll() is None:
             self.process.terminate()
-        self.process.communicate(timeout=20)
+        self.process.communicate(timeout=60)
 
-    def send(self, data, seconds=20):
+    def send(self, data, seconds=60):
         """out: what comes back until the server closes"""
         with socket.create_connection(("127.0.0.1", self.port), timeout=seconds) as to:
             to.sendall(data)
@@ -155,13 +155,13 @@ def check_end(tap, folder, source):
             time.sleep(4)
             tap.ok(server.process.poll() is None, "it serves as long as the page is open")
         try:
-            status = server.process.wait(timeout=15)
+            status = server.process.wait(timeout=60)
         except subprocess.TimeoutExpired:
             status = None
         tap.ok(status == 0 and not list(folder.glob("tracemill-open-*")), "it ends with the page, and leaves nothing", status)
     with Server(folder, source) as server:
         server.process.send_signal(signal.SIGINT)
-        status = server.process.wait(timeout=15)
+        status = server.process.wait(timeout=60)
         tap.ok(status in (-signal.SIGINT, 128 + signal.SIGINT) and not list(folder.glob("tracemill-open-*")),
                "Ctrl-C ends it, and leaves nothing", status)
 
@@ -173,12 +173,12 @@ def check_browser(tap, folder, trace):
     process = subprocess.Popen([str(BINARY), "open", str(trace)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                                env=dict(os.environ, BROWSER=str(script)))
     address = process.stdout.readline().strip()
-    end = time.monotonic() + 10
+    end = time.monotonic() + 60
     while not ((folder / "asked").exists() and (folder / "asked").read_text()) and time.monotonic() < end:
         time.sleep(0.05)
     tap.ok((folder / "asked").exists() and (folder / "asked").read_text() == address, "$BROWSER gets the address", address)
     process.terminate()
-    process.communicate(timeout=20)
+    process.communicate(timeout=60)
 
 
 def main():

@@ -101,7 +101,7 @@ def is_running(pid):
         return False
 
 
-def wait_for_end(pids, seconds=20):
+def wait_for_end(pids, seconds=60):
     """out: whether all of them ended by themselves"""
     end = time.monotonic() + seconds
     while any(is_running(pid) for pid in pids) and time.monotonic() < end:

@@ -189,7 +189,7 @@ class Page:
             raise DevToolsError(result["exceptionDetails"].get("exception", {}).get("description", "threw"))
         return result["result"].get("value")
 
-    def wait_for(self, expression, seconds=5):
+    def wait_for(self, expression, seconds=SECONDS):
         """The first value of the expression that is true; the last one after that time.  A page that a link leads away
         from while it is asked has none yet."""
         end, value = time.monotonic() + seconds, None
