@@ -286,7 +286,7 @@ build-tsan:
 	@$(MAKE) --no-print-directory $(TSAN) $(BUILD)/tsan/tracemill
 .PHONY: build-tsan check-tsan
 check-tsan: $(BUILD)/tracemill
-	@$(RUN_TESTS) --sanitized --only 'property/test_threads' property
+	@$(RUN_TESTS) --sanitized --only 'property/test_threads*' property
 
 # Blocks of megabytes come from the heap there: valgrind 3.19 takes what mremap adds to a block for memory that nobody has,
 # in the same message in which it calls it 'a rw- anonymous segment'; and so it sees their borders.

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""One file that is read with several threads, whose figures are computed by two processes, and whose outputs are written by
+"""A JSON that is read with several threads, whose figures are computed by two processes, and whose outputs are written by
 several (--jobs): every output has the bytes that one thread gives, whatever is wrong with the file, whatever the memory; without
-threads it works as well; and a signal ends all of them."""
+threads it works as well; and a signal ends all of them.  Of an XSpace: test_threads_xspace.py."""
 
 import gzip
 import random
@@ -23,7 +23,6 @@ STEPS = 800  # enough for threads: 1.3 MB of gzip, 5 MB of XSpace
 # Under a sanitizer: threads read, and processes write.  More jobs than two are more processes, not more threads.
 FORMATS = "json" if SANITIZED else "json,html,pdf,text,markdown,csv,partial"
 JOBS = (2,) if SANITIZED else (2, 3, 8)
-TRIES = 4
 # What one thread writes says the ordinary program, which a sanitizer does not slow down; its folder holds that of the sanitizer.
 ORDINARY = BUILD.parent / "tracemill"
 ONE_THREAD = ORDINARY if SANITIZED and ORDINARY.exists() else BINARY
@@ -122,29 +121,8 @@ def read_gzips(tap, folder, space):
         same(tap, folder, f"JSON, {label}, --strict", *report(path, "--strict"), statuses=(0, 3), jobs=(2,))
 
 
-def read_spaces(tap, folder, space):
-    whole = space.encode()
-    path = write(folder / "host.xplane.pb", whole)
-    same(tap, folder, "XSpace", *report(path))
-    same(tap, folder, "XSpace, 32M", *report(path, "--memory", "32M"), jobs=(2,))
-    same(tap, folder, "XSpace, inspect", "inspect", path, "--json", jobs=(2,))
-    same(tap, folder, "XSpace, convert", "convert", path, "-o", "OUT/a.pftrace", jobs=(2,))
-    same(tap, folder, "XSpace, convert, 32M", "convert", path, "-o", "OUT/a.pftrace", "--memory", "32M", jobs=(2,))
-    same(tap, folder, "XSpace, split", "split", path, "-o", "OUT/parts", "--by", "time=1s", "--overview", jobs=(2,))
-    same(tap, folder, "XSpace in a gzip", *report(write(folder / "host.xplane.pb.gz", gzip.compress(whole, 1))), jobs=(2,))
-    large = write(folder / "twice.xplane.pb", whole * 2)  # one message, as a whole; read ahead by a thread
-    same(tap, folder, "large XSpace", *report(large), jobs=(2,))
-    same(tap, folder, "large XSpace, 32M", *report(large, "--memory", "32M"), jobs=(2,))
-    same(tap, folder, "large XSpace, cut", *report(write(folder / "cut.xplane.pb", (whole * 2)[:-len(whole) // 9])),
-         statuses=(0, 4), jobs=(2,))
-    cut = write(folder / "cut.xplane.pb", whole[:-len(whole) // 9])
-    same(tap, folder, "XSpace, cut", *report(cut), statuses=(0, 4), jobs=(2,))
-
-
-def threads_are_made(tap, folder):
+def threads_are_made(tap, folder, works):
     """Of large compressed files and for large traces, where --jobs lets it; and a system that makes none is no failure."""
-    works = [report(folder / "host.trace.json.gz"), report(folder / "host.xplane.pb.gz"),
-             report(folder / "twice.xplane.pb"), ("convert", folder / "host.xplane.pb", "-o", "OUT/a.pftrace")]
     for words in works:
         label = f"{words[0]} {words[1].name}"
         one = play(folder, 1, *words, LD_PRELOAD=NO_THREADS)
@@ -153,61 +131,6 @@ def threads_are_made(tap, folder):
         tap.ok(two[2] < 0 and "began a thread" in two[3].err, f"{label}: --jobs 2 starts one", two[3])
         same(tap, folder, f"{label}, no thread can be made", *words, jobs=(2,), LD_PRELOAD=NO_THREADS,
              TM_NO_THREADS="refuse")
-
-
-def next_children(process, before=()):
-    """The children that are there as soon as one is that was not before; [] = the process has ended."""
-    end, found = time.monotonic() + 60, []
-    while not set(found) - set(before) and time.monotonic() < end and process.poll() is None:
-        found = batches.children(process)
-    return sorted(set(found) - set(before))
-
-
-def helpers_end(tap, folder):
-    """A process that computes some of the figures, and then those that write the outputs: one that is killed is an error, and
-    nothing of the report is there; none goes on when the program ends."""
-    large = write(folder / "large.xplane.pb", (folder / "host.xplane.pb").read_bytes() * 10)  # one message, as a whole
-    for target, said in (("a process of stages", "computed some figures was terminated by signal 9"),
-                         ("a writer", "wrote an output was terminated by signal 9"),
-                         ("the program with stages", None), ("the program with writers", None)):
-        for _ in range(TRIES):
-            place = folder / "tmp"
-            shutil.rmtree(place, ignore_errors=True)
-            place.mkdir()
-            process = batches.start("report", large, "-o", place / "out", "--jobs", "2", TMPDIR=str(place))
-            found = next_children(process)
-            if "writer" in target:
-                found = next_children(process, before=found)
-            if found:
-                batches.kill(found[0] if said else process.pid)
-            _, err = process.communicate(timeout=60)
-            err = err.decode("utf-8", "replace")
-            if process.returncode != 0:  # else what was to be killed had ended before it was seen, on a busy machine
-                break
-        if said:
-            left = [str(path) for path in place.rglob("*") if path.is_file()]
-            tap.ok(found and process.returncode == 6 and said in err and "--jobs 1" in err and not left,
-                   f"{target} is killed: an error, and no file", process.returncode, err, left)
-        tap.ok(found and batches.wait_for_end(found), f"{target} is killed: no process goes on", found)
-
-
-def no_room_for_stages(tap, folder):
-    """What the process of stages cannot write is an error with its message, as if there were one process."""
-    for number in (1, 2):
-        files, said, status, result = play(folder, number, *report(folder / "large.xplane.pb", "--memory", "96M"),
-                                           under=["sh", "-c", 'ulimit -f 1; exec "$@"', "sh", *UNDER])
-        tap.ok(status == 5 and not files and "cannot write" in said, f"no room for spill files: --jobs {number}", result)
-
-
-def no_room(tap, folder):
-    """An output that cannot be written has the same message.  Of a profile for which nothing else is written."""
-    small = write(folder / "small.xplane.pb", make_profile.gpu(seed=11, steps=STEPS // 8).encode())
-    limited = ["sh", "-c", 'ulimit -f 40; exec "$@"', "sh", *UNDER]
-    for number in (1, 2, 8):
-        files, said, status, result = play(folder, number, *report(small), under=limited)
-        if number == 1:
-            first = said, status
-        tap.ok(status == 5 and not files and (said, status) == first, f"a limit on files: --jobs {number}", result, first)
 
 
 def ended(tap, folder):
@@ -234,12 +157,8 @@ def main():
     with Scratch() as folder:
         read_gzips(tap, folder, space)
         read_lengths(tap, folder)
-        read_spaces(tap, folder, space)
         if not SANITIZED and not UNDER:
-            threads_are_made(tap, folder)
-            no_room(tap, folder)
-            helpers_end(tap, folder)
-            no_room_for_stages(tap, folder)
+            threads_are_made(tap, folder, [report(folder / "host.trace.json.gz")])
         ended(tap, folder)
     tap.done()
 
