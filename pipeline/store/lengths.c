@@ -969,8 +969,11 @@ TM_NOT_INLINE void begin_chains(struct tm_lengths *lengths)
         release_chains(lengths->run, lengths->account, chains);
 }
 
+/* Room for as many more, which all have indexes of 32 bits. */
 static bool make_slots(struct tm_window *slots, uint32_t size)
 {
+    if (slots->count > UINT32_MAX - size)
+        return false;
     while (slots->capacity - slots->count < size)
         if (!tm_window_can_grow(slots) || tm_window_grow(slots) != TM_OK)
             return false;
