@@ -11,15 +11,21 @@ def text_places(value, place=()):
 
 
 def changed(document, places, change):
-    """A copy of the document with change(text) at these places."""
-    def at(value, place):
-        if isinstance(value, dict):
-            return {key: at(item, (*place, key)) for key, item in value.items()}
+    """A copy of the document with change(text) at these places; what has none of them is not copied, but the document's own."""
+    def at(value, places):
+        if isinstance(value, str):
+            return change(value) if () in places else value
+        if not isinstance(value, (dict, list)):
+            return value
+        below = {}
+        for place in places:
+            if place:
+                below.setdefault(place[0], set()).add(place[1:])
         if isinstance(value, list):
-            return [at(item, (*place, "*")) for item in value]
-        return change(value) if isinstance(value, str) and place in places else value
+            return [at(item, below["*"]) for item in value] if "*" in below else value
+        return {key: at(item, below[key]) if key in below else item for key, item in value.items()}
 
-    return at(document, ())
+    return at(document, set(places))
 
 
 def free_places(document, is_taken):
