@@ -141,7 +141,7 @@ def run_file(tap, name, path, with_zstd):
         if whole and is_json(content):
             ways.update(copies(path, content, folder, with_zstd))
             d = Differences(name)
-            compare_phases(d, document_of(content)[1], whole["coverage"])
+            compare_phases(d, document_of(content, real=None)[1], whole["coverage"])
             bad += [d.report()] if d.wrong else []
     expected = without_file(whole) if whole else None
     for way, (result, summary) in ways.items():

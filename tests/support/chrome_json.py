@@ -21,9 +21,10 @@ def is_json(data):
     return data.lstrip()[:1] in (b"{", b"[")
 
 
-def document_of(data):
-    """out: the document, its events: the objects of the list that are not empty."""
-    document = json.loads(data.decode("utf-8", "replace"), parse_float=Decimal)
+def document_of(data, real=Decimal):
+    """out: the document, its events: the objects of the list that are not empty.
+    in: real  made of the text of each number that is not whole; None = a float, where only other values count"""
+    document = json.loads(data.decode("utf-8", "replace"), parse_float=real)
     events = document if isinstance(document, list) else document["traceEvents"]
     return document, [e for e in events if isinstance(e, dict) and e]
 
