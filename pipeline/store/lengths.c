@@ -2,11 +2,7 @@
 /* Words in a window, appended as they come (pipeline/store/lengths.h).  When it is full, they are sorted and equal ones
  * are combined; in traces most durations repeat, which usually frees enough space.  Otherwise the window grows, or the
  * words are written as a sorted run of rows.  Values that do not fit in a word are added to a group table.  Memory: a
- * sixteenth for that table, an eighth for the numbers of groups; the rest is for the window and its runs.
- *
- * Many words that do not repeat are followed by values of 4 bytes in a chain for each group, with memory of the pool
- * alone.  They are half as many new pages, and ranks find them by group already.  Where the pool
- * refuses, or all numbers have to be in order, they become words. */
+ * sixteenth for that table, an eighth for the numbers of groups; the rest is for the window and its runs. */
 #include "pipeline/store/lengths.h"
 
 #include <assert.h>
@@ -453,31 +449,6 @@ enum {
     STEP = 8,                  /* where that did not make room, the next try is at this many times as many */
 };
 
-/* Values of 32 bits that were added at a place, by group.  A chunk of slots has the link to the one before it, then
- * values: the first chunk of a group has 8 slots, each further one twice as many, up to 128. */
-enum {
-    CHAINS_FROM = 32768, /* words that do not repeat */
-    CHUNK_LEAST = 8,
-    CHUNK_MOST = 128,
-    LINK_BITS = 3,                /* of a link, for the size of the chunk: CHUNK_LEAST << bits - 1 */
-    FIRST_SLOTS_BYTES = 9 << 15,  /* a window of 256 KiB, which doubles */
-    CHAINS_POOL_LEAST = 16 << 20, /* in less of a pool they would soon be refused, and have taken what words need */
-};
-
-/* Of a group: indexes of slots in its last chunk; all 0 = it has none. */
-struct chain {
-    uint32_t begin, next, end;
-    uint32_t before; /* values in the chunks before it */
-};
-
-struct chains {
-    struct chain *rows; /* by the number of the group, `count` of them; NULL = there are none */
-    uint32_t count;
-    size_t drawn_bytes;     /* from the pool, for these and the first slots */
-    struct tm_window slots; /* uint32_t */
-    bool are_over;          /* there will be none again */
-};
-
 /* Where reading is: all words of the groups before `at` in the order have been read. */
 struct place {
     size_t at;
@@ -506,8 +477,7 @@ struct tm_lengths {
     struct tm_length_groups groups;
     uint64_t generation;     /* of the numbers of groups, from 1 on: places of another one are lost */
     struct tm_window window; /* words */
-    struct chains chains;
-    uint64_t *scratch; /* for the sort; kept while the window has that capacity */
+    uint64_t *scratch;       /* for the sort; kept while the window has that capacity */
     size_t scratch_bytes, scratch_most_bytes;
     struct tm_runs *runs;     /* struct spilled; NULL = all words are in the window */
     struct tm_groups *others; /* struct tm_length; NULL = none */
@@ -595,19 +565,10 @@ static void give_scratch(struct tm_lengths *lengths)
     lengths->scratch_bytes = 0;
 }
 
-static void release_chains(struct tm_run *run, enum tm_account account, struct chains *chains)
-{
-    tm_give(&run->budget, account, chains->rows, chains->count * sizeof(*chains->rows));
-    tm_window_close(&chains->slots);
-    tm_budget_put_back(&run->budget, chains->drawn_bytes);
-    *chains = (struct chains){ .are_over = true };
-}
-
 void tm_lengths_free(struct tm_lengths *lengths)
 {
     if (!lengths)
         return;
-    release_chains(lengths->run, lengths->account, &lengths->chains);
     give_scratch(lengths);
     give_order(lengths);
     length_groups_release(&lengths->groups);
@@ -841,6 +802,24 @@ static tm_status make_room(struct tm_lengths *lengths)
 
 /* --- adding --- */
 
+/* The number of a group, for which words are spilled if all numbers that there is memory for are
+ * taken. out: *number  TM_NONE if words have no room for its number */
+static tm_status find_number(struct tm_lengths *lengths, uint64_t group, uint32_t *number)
+{
+    tm_status st =
+        tm_failed(lengths->run) ? lengths->run->error.status : length_groups_number(&lengths->groups, group, number);
+
+    if (st != TM_OK || *number != TM_NONE || lengths->groups.count == TM_LENGTH_GROUPS_MOST)
+        return st;
+    st = sort_window(lengths);
+    if (st == TM_OK && lengths->window.count)
+        st = spill_window(lengths);
+    if (st != TM_OK)
+        return st;
+    forget_groups(lengths);
+    return length_groups_number(&lengths->groups, group, number);
+}
+
 static tm_status add_word(struct tm_lengths *lengths, uint64_t word)
 {
     struct tm_window *window = &lengths->window;
@@ -853,189 +832,6 @@ static tm_status add_word(struct tm_lengths *lengths, uint64_t word)
     }
     words_of(lengths)[window->count++] = word;
     return TM_OK;
-}
-
-static inline uint32_t *slots_of(const struct chains *chains)
-{
-    return (uint32_t *)(void *)chains->slots.rows;
-}
-
-/* Values of one chunk, from the last one of a chain on. */
-struct chunk {
-    const uint32_t *values;
-    size_t count;
-    uint32_t link; /* to the one before it */
-};
-
-/* out: false: the group has none */
-static inline bool last_chunk(const struct chains *chains, uint32_t number, struct chunk *chunk)
-{
-    const uint32_t *const slots = slots_of(chains);
-    const struct chain chain = number < chains->count ? chains->rows[number] : (struct chain){ .end = 0 };
-
-    if (!chain.end)
-        return false;
-    *chunk = (struct chunk){ slots + chain.begin + 1, chain.next - chain.begin - 1, slots[chain.begin] };
-    return true;
-}
-
-static inline bool chunk_before(const struct chains *chains, struct chunk *chunk)
-{
-    const uint32_t bits = chunk->link & ((1 << LINK_BITS) - 1);
-    const uint32_t *const slots = slots_of(chains) + (size_t)(chunk->link >> LINK_BITS) * CHUNK_LEAST;
-
-    if (!bits)
-        return false;
-    *chunk = (struct chunk){ slots + 1, ((size_t)CHUNK_LEAST << (bits - 1)) - 1, slots[0] };
-    return true;
-}
-
-static tm_status add_words_of(struct tm_lengths *lengths, uint32_t number, const struct chunk *chunk)
-{
-    struct tm_window *const window = &lengths->window;
-
-    for (size_t i = 0; i < chunk->count;) {
-        if (tm_window_is_full(window)) {
-            const tm_status st = make_room(lengths);
-
-            if (st != TM_OK)
-                return st;
-        }
-        const size_t room = window->capacity - window->count, left = chunk->count - i;
-        const size_t count = left < room ? left : room;
-        uint64_t *const to = words_of(lengths) + window->count;
-
-        for (size_t k = 0; k < count; k++)
-            to[k] = tm_length_word(number, chunk->values[i + k], 1);
-        window->count += count;
-        i += count;
-    }
-    return TM_OK;
-}
-
-/* Turn all values of chains into words. */
-static tm_status end_chains(struct tm_lengths *lengths)
-{
-    struct chains chains = lengths->chains;
-    tm_status st = TM_OK;
-
-    lengths->chains = (struct chains){ .are_over = true };
-    for (uint32_t number = 0; number < chains.count; number++) {
-        struct chunk chunk;
-        bool is_there = last_chunk(&chains, number, &chunk);
-
-        for (; is_there && st == TM_OK; is_there = chunk_before(&chains, &chunk))
-            st = add_words_of(lengths, number, &chunk);
-    }
-    release_chains(lengths->run, lengths->account, &chains);
-    return st;
-}
-
-/* A chain for each number of a group that there may be now.  out: false: there is no memory for them */
-static bool extend_chains(struct tm_lengths *lengths)
-{
-    struct chains *const chains = &lengths->chains;
-    struct tm_run *const run = lengths->run;
-    const uint32_t count = lengths->groups.capacity;
-    const size_t old_bytes = chains->count * sizeof(*chains->rows), bytes = count * sizeof(*chains->rows);
-
-    /* Both are held while they move. */
-    if (!tm_budget_draw(&run->budget, bytes))
-        return false;
-    chains->drawn_bytes += bytes;
-    struct chain *const rows = tm_retake(&run->budget, lengths->account, chains->rows, old_bytes, bytes, &run->error);
-
-    if (!rows)
-        return false;
-    memset(rows + chains->count, 0, bytes - old_bytes);
-    chains->rows = rows;
-    chains->count = count;
-    return true;
-}
-
-/* Words that do not repeat are followed by chains, if there is memory. */
-TM_NOT_INLINE void begin_chains(struct tm_lengths *lengths)
-{
-    struct chains *const chains = &lengths->chains;
-    struct tm_budget *const budget = &lengths->run->budget;
-    bool has_memory = budget->pool_bytes >= CHAINS_POOL_LEAST && tm_budget_draw(budget, FIRST_SLOTS_BYTES);
-
-    if (has_memory) {
-        chains->drawn_bytes = FIRST_SLOTS_BYTES;
-        tm_window_init(&chains->slots, lengths->run, lengths->account, sizeof(uint32_t), 0, FIRST_SLOTS_BYTES);
-        has_memory = extend_chains(lengths);
-    }
-    if (!has_memory)
-        release_chains(lengths->run, lengths->account, chains);
-}
-
-/* Room for as many more, which all have indexes of 32 bits. */
-static bool make_slots(struct tm_window *slots, uint32_t size)
-{
-    if (slots->count > UINT32_MAX - size)
-        return false;
-    while (slots->capacity - slots->count < size)
-        if (!tm_window_can_grow(slots) || tm_window_grow(slots) != TM_OK)
-            return false;
-    return true;
-}
-
-/* The next chunk of a group.  out: false: there is no memory for it */
-static bool open_chunk(struct tm_lengths *lengths, uint32_t number)
-{
-    struct chains *const chains = &lengths->chains;
-
-    if (number >= chains->count && !extend_chains(lengths))
-        return false;
-    struct chain *const chain = &chains->rows[number];
-    const uint32_t old = chain->end - chain->begin, size = old == 0 ? CHUNK_LEAST : old < CHUNK_MOST ? 2 * old : old;
-
-    if (!make_slots(&chains->slots, size))
-        return false;
-    const uint32_t begin = (uint32_t)chains->slots.count;
-    const uint32_t bits = old ? (uint32_t)__builtin_ctz(old / CHUNK_LEAST) + 1 : 0;
-
-    slots_of(chains)[begin] = chain->begin / CHUNK_LEAST << LINK_BITS | bits;
-    chains->slots.count += size;
-    *chain = (struct chain){ begin, begin + 1, begin + size, chain->before + (old ? old - 1 : 0) };
-    return true;
-}
-
-/* in:     number  of a group
- * out:    false   it has to become a word, or the run has failed */
-static bool put_in_chain(struct tm_lengths *lengths, uint32_t number, uint64_t value)
-{
-    struct chains *const chains = &lengths->chains;
-
-    if (!chains->rows || value > UINT32_MAX)
-        return false;
-    if ((number >= chains->count || chains->rows[number].next == chains->rows[number].end) &&
-        !open_chunk(lengths, number)) {
-        (void)end_chains(lengths);
-        return false;
-    }
-    slots_of(chains)[chains->rows[number].next++] = (uint32_t)value;
-    return true;
-}
-
-/* The number of a group, for which words are spilled if all numbers that there is memory for are
- * taken. out: *number  TM_NONE if words have no room for its number */
-static tm_status find_number(struct tm_lengths *lengths, uint64_t group, uint32_t *number)
-{
-    tm_status st =
-        tm_failed(lengths->run) ? lengths->run->error.status : length_groups_number(&lengths->groups, group, number);
-
-    if (st != TM_OK || *number != TM_NONE || lengths->groups.count == TM_LENGTH_GROUPS_MOST)
-        return st;
-    st = end_chains(lengths);
-    if (st == TM_OK)
-        st = sort_window(lengths);
-    if (st == TM_OK && lengths->window.count)
-        st = spill_window(lengths);
-    if (st != TM_OK)
-        return st;
-    forget_groups(lengths);
-    return length_groups_number(&lengths->groups, group, number);
 }
 
 static tm_status add_other(struct tm_lengths *lengths, const struct tm_length *length)
@@ -1084,38 +880,21 @@ TM_NOT_INLINE void add_slowly(struct tm_lengths *lengths, tm_length_place *place
         if (number != TM_NONE)
             *place = lengths->generation << TM_LENGTH_GROUP_BITS | number;
     }
-    if (!fits_word(value) || number == TM_NONE) {
-        (void)add_other(lengths, &length);
-        return;
-    }
-    if (!lengths->chains.rows && !lengths->chains.are_over && !lengths->runs && tm_window_is_full(&lengths->window) &&
-        lengths->window.count >= CHAINS_FROM && !may_fold(words_of(lengths), lengths->window.count))
-        begin_chains(lengths);
-    if (!put_in_chain(lengths, number, value) && !tm_failed(lengths->run))
+    if (fits_word(value) && number != TM_NONE)
         (void)add_word(lengths, tm_length_word(number, value, 1));
+    else
+        (void)add_other(lengths, &length);
 }
 
 void tm_lengths_add_at(struct tm_lengths *lengths, tm_length_place *place, uint64_t group, uint64_t value)
 {
     struct tm_window *const window = &lengths->window;
-    struct chains *const chains = &lengths->chains;
-    const uint32_t number = (uint32_t)*place & (TM_LENGTH_GROUPS_MOST - 1);
 
     assert(!lengths->is_finished);
-    if (!fits_word(value) || *place >> TM_LENGTH_GROUP_BITS != lengths->generation) {
+    if (!fits_word(value) || *place >> TM_LENGTH_GROUP_BITS != lengths->generation || tm_window_is_full(window))
         add_slowly(lengths, place, group, value);
-    } else if (chains->rows) {
-        struct chain *const chain = number < chains->count ? &chains->rows[number] : NULL;
-
-        if (chain && chain->next < chain->end && value <= UINT32_MAX)
-            slots_of(chains)[chain->next++] = (uint32_t)value;
-        else
-            add_slowly(lengths, place, group, value);
-    } else if (!tm_window_is_full(window)) {
-        words_of(lengths)[window->count++] = tm_length_word(number, value, 1);
-    } else {
-        add_slowly(lengths, place, group, value);
-    }
+    else
+        words_of(lengths)[window->count++] = tm_length_word((uint32_t)*place & (TM_LENGTH_GROUPS_MOST - 1), value, 1);
 }
 
 /* --- reading --- */
@@ -1173,10 +952,8 @@ static void next_other(struct tm_lengths *lengths)
 /* Everything in memory is sorted, or written to the runs. */
 static tm_status end_adding(struct tm_lengths *lengths)
 {
-    tm_status st = end_chains(lengths);
+    tm_status st = sort_window(lengths);
 
-    if (st == TM_OK)
-        st = sort_window(lengths);
     lengths->is_finished = lengths->is_sorted = true;
     give_scratch(lengths);
     if (st != TM_OK || !lengths->runs)
@@ -1209,57 +986,8 @@ void tm_lengths_finish(struct tm_lengths *lengths)
         next_other(lengths);
 }
 
-/* Room behind the words for those of any one group and its chain.  out: false: there is no memory for them */
-static bool make_room_for_span(struct tm_lengths *lengths)
-{
-    struct tm_window *const window = &lengths->window;
-    size_t most = 0;
-
-    for (uint32_t i = 0; i < lengths->chains.count; i++) {
-        const struct chain *const chain = &lengths->chains.rows[i];
-        const size_t count = chain->before + (chain->next - chain->begin);
-
-        most = count > most ? count : most;
-    }
-    most += window->count;
-    while (window->capacity - window->count < most)
-        if (!tm_window_can_grow(window) || grow_window(lengths) != TM_OK)
-            return false;
-    return true;
-}
-
-/* All words of a group, with those of its chain. */
-static bool next_gathered(struct tm_lengths *lengths, struct tm_length_span *span)
-{
-    struct place *const place = &lengths->place;
-    uint64_t *const to = words_of(lengths) + lengths->window.count;
-
-    while (place->at < lengths->groups.count) {
-        const struct tm_length_group group = lengths->order[place->at++];
-        const uint32_t number = (uint32_t)group.number;
-        const size_t begin = find_word(lengths, group.number << TM_LENGTH_VALUE_BITS);
-        size_t count = find_word(lengths, (group.number + 1) << TM_LENGTH_VALUE_BITS) - begin;
-        struct chunk chunk;
-
-        memcpy(to, words_of(lengths) + begin, count * sizeof(*to));
-        for (bool is_there = last_chunk(&lengths->chains, number, &chunk); is_there;
-             is_there = chunk_before(&lengths->chains, &chunk)) {
-            for (size_t i = 0; i < chunk.count; i++)
-                to[count + i] = tm_length_word(number, chunk.values[i], 1);
-            count += chunk.count;
-        }
-        if (!count)
-            continue;
-        *span = (struct tm_length_span){ .group = group.group, .words = to, .count = count };
-        return true;
-    }
-    return false;
-}
-
 void tm_lengths_finish_spans(struct tm_lengths *lengths)
 {
-    if (!tm_failed(lengths->run) && lengths->chains.rows && reads_words_alone(lengths) && !make_room_for_span(lengths))
-        (void)end_chains(lengths);
     if (tm_failed(lengths->run) || !reads_words_alone(lengths)) {
         tm_lengths_finish(lengths);
         return;
@@ -1301,8 +1029,6 @@ bool tm_lengths_next_span(struct tm_lengths *lengths, struct tm_length_span *spa
     const struct tm_length *length;
 
     assert(lengths->is_finished);
-    if (!tm_failed(lengths->run) && lengths->chains.rows)
-        return next_gathered(lengths, span);
     if (!tm_failed(lengths->run) && reads_words_alone(lengths)) {
         if (place->next == place->end && !find_next_group(lengths))
             return false;

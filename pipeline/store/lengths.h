@@ -9,8 +9,7 @@
 
 /* How often each number occurred, by group: the source of exact quantiles.  Most numbers differ, so they are only
  * appended, 8 bytes each, and sorted and counted when the memory is full and at the end.  This covers numbers of 40
- * bits, a second of picoseconds, and up to 65,536 groups; everything beyond that is counted in a table.  Where many
- * were added at places, those of 32 bits take 4 bytes, if the pool has them. */
+ * bits, a second of picoseconds, and up to 65,536 groups; everything beyond that is counted in a table. */
 struct tm_lengths;
 
 struct tm_length {

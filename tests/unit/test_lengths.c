@@ -2,7 +2,6 @@
 #include "pipeline/store/lengths.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "tests/support/test_run.h"
 
@@ -322,121 +321,6 @@ static void places_may_be_lost(void **state)
     test_free(places);
 }
 
-enum { CHAINED = 150000, CHAINED_GROUPS = 5000 };
-
-/* Numbers at places, most of which differ: small ones and wide ones, some groups with thousands and many with a few. */
-static struct tm_length make_placed(uint64_t *state)
-{
-    const uint64_t any = next_number(state), group = any % 4 ? any >> 8 & 7 : (any >> 8) % CHAINED_GROUPS;
-    const unsigned bits = any >> 40 & 63;
-
-    return (struct tm_length){ group * 5, next_number(state) >> (bits == 0 ? 16 : bits < 4 ? 26 : 33), 1 };
-}
-
-/* Take what there is in the pool.  out: for tm_budget_put_back */
-static size_t empty_pool(struct tm_budget *budget)
-{
-    size_t taken = 0;
-
-    for (size_t part = budget->pool_bytes / 2; part; part = budget->pool_bytes / 2)
-        taken += tm_budget_draw(budget, part) ? part : 0;
-    return taken;
-}
-
-/* in:     most  so many are added before nothing is left of the pool */
-static size_t add_placed(struct tm_run *run, struct tm_lengths *lengths, const struct tm_length *rows, size_t most)
-{
-    tm_length_place *places = test_malloc(CHAINED_GROUPS * sizeof(*places));
-    size_t taken = 0;
-
-    memset(places, 0, CHAINED_GROUPS * sizeof(*places));
-    for (size_t i = 0; i < CHAINED; i++) {
-        if (i == most)
-            taken = empty_pool(&run->budget);
-        if (i % 1000)
-            tm_lengths_add_at(lengths, &places[rows[i].group / 5], rows[i].group, rows[i].value);
-        else
-            tm_lengths_add(lengths, rows[i].group, rows[i].value, rows[i].count);
-    }
-    test_free(places);
-    return taken + (most == CHAINED ? empty_pool(&run->budget) : 0);
-}
-
-static void check_placed(const struct tm_length *rows, const struct tm_length *folded, size_t count, size_t most,
-                         size_t memory)
-{
-    struct tm_run run;
-
-    test_run_init(&run);
-    assert_true(tm_budget_set_limit(&run.budget, 512 << 20));
-    for (int ranks_first = 0; ranks_first < 2; ranks_first++) {
-        struct tm_lengths *lengths = tm_lengths_new(&run, TM_ACCOUNT_TABLES, memory);
-        const size_t taken = add_placed(&run, lengths, rows, most);
-
-        if (ranks_first) {
-            assert_ranks(lengths, folded, count);
-            assert_ranks(lengths, folded, count);
-        }
-        assert_read(lengths, folded, count);
-        assert_ranks(lengths, folded, count);
-        tm_lengths_free(lengths);
-        tm_budget_put_back(&run.budget, taken);
-    }
-    assert_ledger_is_even(&run);
-}
-
-/* With all of the pool; where it ends while numbers are added, or before they are read; and without. */
-static void many_numbers_at_places_are_the_same_in_every_memory(void **state)
-{
-    static const size_t most[] = { SIZE_MAX, 0, CHAINED / 3, CHAINED / 2, CHAINED };
-    struct tm_length *rows = test_malloc(CHAINED * sizeof(*rows)), *folded = test_malloc(CHAINED * sizeof(*rows));
-
-    (void)state;
-    for (int wide = 0; wide < 2; wide++) {
-        uint64_t seed = 11;
-
-        for (size_t i = 0; i < CHAINED; i++) {
-            rows[i] = make_placed(&seed);
-            if (!wide) /* all fit into words */
-                rows[i].value &= (UINT64_C(1) << TM_LENGTH_VALUE_BITS) - 1;
-        }
-        memcpy(folded, rows, CHAINED * sizeof(*rows));
-        const size_t count = fold(folded, CHAINED);
-
-        for (size_t i = 0; i < sizeof(most) / sizeof(most[0]); i++) {
-            check_placed(rows, folded, count, most[i], 512 << 10);
-            check_placed(rows, folded, count, most[i], 2 << 20);
-        }
-    }
-    test_free(rows);
-    test_free(folded);
-}
-
-/* Many numbers of 32 bits take less than words would, with unused memory and what reading needs. */
-static void many_numbers_at_places_take_half_of_a_word(void **state)
-{
-    tm_length_place places[40] = { 0 };
-    struct tm_length_span span;
-    struct tm_run run;
-    uint64_t seed = 1, total = 0;
-
-    (void)state;
-    test_run_init(&run);
-    assert_true(tm_budget_set_limit(&run.budget, 512 << 20));
-    struct tm_lengths *lengths = tm_lengths_new(&run, TM_ACCOUNT_TABLES, 1 << 20);
-
-    for (uint64_t i = 0; i < 1000000; i++)
-        tm_lengths_add_at(lengths, &places[i % 40], i % 40, next_number(&seed) >> 32);
-    tm_lengths_finish_spans(lengths);
-    while (tm_lengths_next_span(lengths, &span))
-        total += tm_length_span_total(&span);
-    assert_int_equal(total, 1000000);
-    assert_int_equal(run.budget.spilled_bytes, 0);
-    assert_true(run.budget.peak_bytes[TM_ACCOUNT_TABLES] < 8 * 1000000);
-    tm_lengths_free(lengths);
-    assert_ledger_is_even(&run);
-}
-
 /* What a word tells takes 8 bytes, so that three times as many stay in memory. */
 static void numbers_of_40_bits_take_8_bytes(void **state)
 {
@@ -481,33 +365,9 @@ static tm_status use_on_disk(struct tm_run *run)
     return use_lengths(run, 16 << 10);
 }
 
-static tm_status use_chains(struct tm_run *run)
-{
-    (void)tm_budget_set_limit(&run->budget, 256 << 20);
-    struct tm_lengths *lengths = tm_lengths_new(run, TM_ACCOUNT_TABLES, 512 << 10);
-    tm_length_place places[300] = { 0 };
-    struct tm_length_span span;
-    uint64_t seed = 3;
-
-    if (!lengths)
-        return run->error.status;
-    for (uint64_t i = 0; i < 130000; i++)
-        tm_lengths_add_at(lengths, &places[i < 90000 ? i % 3 : i % 300], i < 90000 ? i % 3 : i % 300,
-                          next_number(&seed) >> 33);
-    tm_lengths_finish_spans(lengths);
-    while (tm_lengths_next_span(lengths, &span))
-        ;
-    tm_lengths_finish(lengths);
-    while (tm_lengths_next(lengths))
-        ;
-    tm_lengths_free(lengths);
-    return run->error.status;
-}
-
 static void each_refused_request_ends_clean(void **state)
 {
     (void)state;
-    refuse_each_request(use_chains);
     refuse_each_request(use_in_memory);
     refuse_each_request(use_on_disk);
 }
@@ -520,8 +380,6 @@ int main(void)
         cmocka_unit_test(numbers_that_come_again_are_not_spilled),
         cmocka_unit_test(many_numbers_keep_to_their_memory),
         cmocka_unit_test(places_may_be_lost),
-        cmocka_unit_test(many_numbers_at_places_are_the_same_in_every_memory),
-        cmocka_unit_test(many_numbers_at_places_take_half_of_a_word),
         cmocka_unit_test(numbers_of_40_bits_take_8_bytes),
         cmocka_unit_test(each_refused_request_ends_clean),
     };
