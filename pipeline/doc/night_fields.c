@@ -85,7 +85,7 @@ static const struct tm_doc_field regressions[] = {
     { "state", TM_DOC_TERM, .title = "State", .help = "Opened by a run of this page, or open since an earlier one; "
       "unconfirmed: shown by too few runs for an alarm; acknowledged: known, no alarm; recovered: the figure is back; "
       "fixed: since another revision; accepted: the new level is the baseline; dismissed: it usually varies by as much; "
-      "withdrawn: no longer shown, for the given reason; ended: no run on this hardware in the last 30 nights.",
+      "withdrawn: no longer shown; ended: no run in 30 nights.",
       .words = "opened|open|unconfirmed|acknowledged|recovered|fixed|accepted|dismissed|withdrawn|ended" },
     { "kind", TM_DOC_TERM, .title = "Kind", .help = "A step from one run to the next, or a drift over many.",
       .words = "step|drift" },
