@@ -131,13 +131,11 @@ struct tm_history_regression {
     const char *first_run, *revision;
     const char *good_run, *revision_before; /* the run before it */
     const char *opened, *opened_run;        /* the run that showed it, and its night */
-    const char *closed,
-        *closed_run;  /* the run that closed it, and its night; of one that was withdrawn or ended, the page */
-    const char *last; /* night of the newest run of the series, or of the one that closed it */
+    const char *closed, *closed_run;        /* the run that closed it, and its night; without a run, that of the page */
+    const char *last;                       /* night of the newest run of the series, or of the one that closed it */
     int64_t last_ns;
     const char *cause;
-    const char *
-        reason; /* of the one who acknowledged or accepted it, from decisions.jsonl; or why it was withdrawn or ended */
+    const char *reason;  /* of who acknowledged or accepted it, from decisions.jsonl; why it was withdrawn or ended */
     const char *decided; /* the day of the decision */
 };
 

@@ -77,12 +77,13 @@ def grows(tap, name, event, id_of, verb, most):
         few, many = folder / "few.trace.json", folder / "many.trace.json"
         write(few, event, id_of, FEW)
         write(many, event, id_of, FEW * TIMES)
-        for attempt in range(TRIES):  # another one where the machine was busy; the best of each counts
-            small = better(small, cost_of(verb, few, folder)) if attempt else cost_of(verb, few, folder)
-            large = better(large, cost_of(verb, many, folder)) if attempt else cost_of(verb, many, folder)
-            usual = better(usual, gzip(many)) if attempt else gzip(many)
-            if is_in_proportion(small, large, usual, most):
+        best = None
+        for _ in range(TRIES):  # another one where the machine was busy; the best of each counts
+            costs = cost_of(verb, few, folder), cost_of(verb, many, folder), gzip(many)
+            best = [better(*pair) for pair in zip(best, costs)] if best else costs
+            if is_in_proportion(*best, most):
                 break
+        small, large, usual = best
     each_kib = spilled_kib(large) / (FEW * TIMES)
     print(f"# {verb}: {FEW} {name} {small.seconds:.2f} s, {FEW * TIMES} {large.seconds:.2f} s, "
           f"{large.seconds / usual.seconds:.1f} times gzip, {each_kib:.1f} KiB each", flush=True)
